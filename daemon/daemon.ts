@@ -11,6 +11,8 @@ import type { Closers } from './composition/closers.ts'
 import { openInOrder } from './composition/closers.ts'
 import type { Inspect, Opened, Storage } from './composition/open.ts'
 import { openPlatform } from './composition/open.ts'
+import { loadExtensions, unloadedExtensions } from './composition/extensions/open.ts'
+import type { Extensions } from './composition/plugins.ts'
 import { requireOwnOutbox } from './composition/outbox.ts'
 import type { Roles } from './composition/work.ts'
 import type { Family } from './operations/family.ts'
@@ -99,10 +101,12 @@ async function serve(
   if (apps !== undefined) listeners.push(apps)
   const { address } = listener
   const baseUrl = config.baseUrl ?? `http://${printAddress(address)}`
+  const extensions = await loadExtensions(config, folder)
   const local = await openLocal(config, log, folder, baseUrl, ownHostsOf(baseUrl, listeners), {
     appsPort: apps?.address.port,
     families,
     leaving: leaving.signal,
+    extensions,
   })
   closers.push(() => local.close())
   const { platform, metrics } = local
@@ -217,6 +221,8 @@ export interface Serving {
   readonly appsPort?: number | undefined
   /** Aborts when the process stops. */
   readonly leaving?: AbortSignal
+  /** Default: none are loaded, and what needs one is unavailable. */
+  readonly extensions?: Extensions
 }
 
 /** Opens the daemon without listeners and without sending, for a command while no daemon runs. */
@@ -226,8 +232,9 @@ export async function openLocal(
   folder: DataFolder,
   baseUrl: string,
   ownHosts: readonly string[] = [],
-  { families = FAMILIES, appsPort = appsPortOf(config), leaving }: Serving = {},
+  { families = FAMILIES, appsPort = appsPortOf(config), leaving, ...serving }: Serving = {},
 ): Promise<Local> {
+  const { extensions = await unloadedExtensions(config) } = serving
   return openInOrder(async (closers) => {
     let migrated: readonly string[] = []
     const opened = await openPlatform({
@@ -235,7 +242,7 @@ export async function openLocal(
       log,
       families,
       async openStorage(inspect) {
-        const storage = await openFolder(config, folder, inspect)
+        const storage = await openFolder(config, folder, inspect, extensions)
         migrated = storage.migrated
         if (migrated.length > 0) log.info({ migrations: migrated }, 'database brought up to date')
         return storage
@@ -245,6 +252,7 @@ export async function openLocal(
       agentProtocols: true,
       ownHosts,
       leaving,
+      extensions,
     })
     closers.push(() => opened.close())
     const control = await openControl(opened, families, log, folder)
@@ -258,6 +266,7 @@ function openFolder(
   config: Config,
   folder: DataFolder,
   inspect: Inspect,
+  { replaced }: Extensions,
 ): Promise<Storage & { readonly migrated: readonly string[] }> {
   return openInOrder(async (closers) => {
     const location = config.databaseUrl ?? folder.file('keyhook.db')
@@ -268,6 +277,7 @@ function openFolder(
       inspect: (stored) => inspect(stored, masterKeyFile),
     })
     closers.push(() => store.close())
+    if (replaced.has('apps')) return { store, masterKeyFile, migrated }
     const clock = clockOf(store)
     // Several daemons may share the database, but not a folder.
     const appBytes = isPostgres

@@ -22,6 +22,7 @@ import type { FairQueue } from './queues/fair-queue.ts'
 import type { SearchQueue } from './queues/reads.ts'
 import type { AppRecord } from '../plugins/platform/contract/apps.ts'
 import type { Principal } from './authority/principal.ts'
+import type { Via } from './authority/via.ts'
 
 /** The names that this service knows. */
 export interface Catalogue {
@@ -187,6 +188,8 @@ export interface Changing {
   readonly now: Instant
   readonly requestId: string
   readonly ip: string
+  /** Null: it was not called over a protocol. */
+  readonly via: Via | null
 }
 
 /** Extension of apps by another family, so that the apps family does not depend on it. */

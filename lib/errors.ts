@@ -59,8 +59,19 @@ const readError = declareArguments('KeyhookError', {
   } satisfies Record<keyof ErrorExtras, Kind>),
 })
 
+/** Names of an error's classes, the same in every copy of the package. */
+const CLASSES = Symbol.for('keyhook.errors')
+
+function classesOf(constructor: { readonly name: string }): readonly string[] {
+  const base: unknown = Object.getPrototypeOf(constructor)
+  const isClass = typeof base === 'function' && base.name !== 'Error'
+  return [constructor.name, ...(isClass ? classesOf(base) : [])]
+}
+
 /**
  * An expected error with a stable code. Anything else that is thrown is a defect.
+ *
+ * `instanceof` also accepts an error of another copy of the package, which a plugin may bring.
  *
  * The message, details and errors may contain the caller's text, so their size is limited: at most 50
  * errors (`details.more_errors` is true when there are more), and 64 KiB of JSON for the response.
@@ -84,6 +95,13 @@ export class KeyhookError<Code extends string = string> extends Error {
     this.details = boundedDetails(more ? { ...extras.details, more_errors: true } : extras.details)
     this.errors = errors
     this.internal = extras.internal
+    Object.defineProperty(this, CLASSES, { value: classesOf(new.target) })
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (typeof value !== 'object' || value === null || !(CLASSES in value)) return false
+    const classes = value[CLASSES]
+    return Array.isArray(classes) && classes.includes(this.name)
   }
 }
 

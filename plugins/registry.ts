@@ -108,6 +108,11 @@ export const FILE_PROCESSORS = {
     (await import('./files/extract.ts')).createFileProcessor(options),
 } as const
 
+/** Several readers as one: the first that detects a type of its own processes a file. */
+export async function combineReaders(readers: readonly FileProcessor[]): Promise<FileProcessor> {
+  return (await import('./files/combine.ts')).combineReaders(readers)
+}
+
 export const EGRESS: Readonly<
   Record<'undici', () => Promise<(options: EgressClientOptions) => EgressClient>>
 > = {

@@ -18,6 +18,7 @@ import { join, sep } from 'node:path'
 import type { Millis } from '../lib/time.ts'
 import { MINUTE } from '../lib/time.ts'
 import { ROOT } from './arch/source.ts'
+import { preparePostgres } from './support/postgres.ts'
 
 const JOBS = availableParallelism() + 1
 
@@ -29,12 +30,8 @@ const SHARE_PROCESS = 10
 /** Folders whose suites do not share a process: they take minutes, or mount the daemon in a way of their own. */
 const ALONE = ['e2e', 'mounted', 'soak']
 
-/**
- * What a suite does with its process that others in it would notice. Those that process files have run alone
- * always; in a shared one a deadline of theirs was once not kept.
- */
-const OWNS_PROCESS =
-  /^t\.(?:before|jobs|setTimeout)|process\.memoryUsage|syncBuiltinESMExports|support\/processing/m
+/** What a suite does with its process that others in it would notice. */
+const OWNS_PROCESS = /^t\.(?:before|jobs|setTimeout)|process\.memoryUsage|syncBuiltinESMExports/m
 
 /** A suite that says nothing else ends after 240 seconds, and one that skips anything fails. */
 const TAP = { TAP_TIMEOUT: '240', TAP_FAIL_SKIP: '1' }
@@ -191,9 +188,12 @@ async function runSuites(files: readonly string[]): Promise<boolean> {
 }
 
 const folders = process.argv.slice(2)
+const template = await preparePostgres()
+if (template !== undefined) process.env['KEYHOOK_TEST_POSTGRES_TEMPLATE'] = template.folder
 const [isWell, failures] = await Promise.all([
   runSuites(suites(folders)),
   folders.length === 0 ? runChecks() : [],
 ])
+await template?.remove()
 for (const failure of failures) process.stderr.write(failure)
 process.exitCode = isWell && failures.length === 0 ? 0 : 1

@@ -22,13 +22,16 @@ export async function lastApp(
 }
 
 /**
- * The live apps of the key.
+ * The live apps of the key; none when it may not list them.
  *
- * @throws KeyhookError `app_required` when it may not list them
+ * @throws KeyhookError `app_required` instead, when they are needed
  */
-export async function namedApps(call: A2aCall): Promise<readonly NamedApp[]> {
+export async function namedApps(call: A2aCall, isNeeded: boolean): Promise<readonly NamedApp[]> {
   const list = call.agent.operations.find(({ id }) => id === 'apps.list')
-  if (list === undefined || !call.allows(list)) throw agentError('app_required')
+  if (list === undefined || !call.allows(list)) {
+    if (isNeeded) throw agentError('app_required')
+    return []
+  }
   const apps: NamedApp[] = []
   let cursor: string | null = null
   do {

@@ -5,23 +5,24 @@ import { createWorkFinder } from '../agents/follow.ts'
 import { skillsOf } from '../agents/skills.ts'
 import { toolsOf } from '../agents/tools.ts'
 import type { KeyPrincipal } from '../authority/principal.ts'
+import { clientOf } from '../http/call.ts'
+import { holdAnswer } from '../http/middleware/hold-responses.ts'
 import type { Protocol, ProtocolOptions } from '../http/protocol-steps.ts'
 import { admitKey, createReadCharge, originCheck, readMessage } from '../http/protocol-steps.ts'
 import { abandonedBy } from '../http/response-end.ts'
 import type { RequestContext, Step } from '../http/state.ts'
+import { clearBody } from '../http/state.ts'
 import { httpError } from '../operations/errors.ts'
 import type { Family } from '../operations/family.ts'
+import type { Binding, Reading } from './binding.ts'
 import type { A2aCall, Agent } from './call.ts'
 import type { PrintedError } from './errors.ts'
 import { printError } from './errors.ts'
-import { NOT_JSON, isRefused, readRpc, rpcError, runRpc } from './json-rpc.ts'
-import type { RpcResponse } from './json-rpc.ts'
-import type { RestMatch } from './rest.ts'
-import { matchRest, restError } from './rest.ts'
+import { reserveStream } from './event-stream.ts'
+import { RPC } from './json-rpc.ts'
+import { PATH, REST } from './rest.ts'
 
-const PATH = '/a2a'
 const MAX_BODY = 512 * 1024
-const MEDIA_TYPE = 'application/a2a+json'
 
 /**
  * A2A 1.0 at `/a2a`: JSON-RPC at the address itself, HTTP and JSON at the paths below it.
@@ -45,26 +46,17 @@ export function a2aProtocol(families: readonly Family[]): Protocol {
   }
 }
 
-/** How a binding answers. */
-interface Binding {
-  answer(ctx: RequestContext, call: A2aCall, refuse: Refuse): Promise<void>
-  /** Answers a request that never became a call. */
-  refused(ctx: RequestContext, error: PrintedError): void
-}
-
-/** Counts a refusal, and prints it. */
-type Refuse = (cause: unknown) => PrintedError
-
 function bindingOf(options: ProtocolOptions, agent: Agent, binding: Binding): Step {
   const charge = createReadCharge(options)
+  const answer = createAnswer(options, agent)
   const steps = compose<RequestContext>([
     originCheck(options.hosts),
     admitKey(options),
     readMessage(options, MAX_BODY),
     async (ctx: RequestContext) => {
       await charge(ctx)
-      const { call, counted } = callOf(ctx, options, agent)
-      await binding.answer(ctx, call, refusing(ctx, options, counted))
+      const reading = binding.read(ctx)
+      if (reading !== undefined) await answer(ctx, reading)
     },
   ])
   return async function answerA2a(ctx) {
@@ -74,10 +66,13 @@ function bindingOf(options: ProtocolOptions, agent: Agent, binding: Binding): St
     } catch (cause) {
       // A caller without a key gets the challenge of every other path.
       if (cause instanceof KeyhookError && cause.status === 401) throw cause
-      binding.refused(ctx, refusing(ctx, options, new WeakSet())(cause))
+      binding.refuse(ctx, refusing(ctx, options, new WeakSet())(cause))
     }
   }
 }
+
+/** Counts a refusal, and prints it. */
+type Refuse = (cause: unknown) => PrintedError
 
 function refusing(
   ctx: RequestContext,
@@ -94,10 +89,53 @@ function refusing(
   }
 }
 
+/** Calls the method that a request asks for, and answers with what it says. */
+function createAnswer(options: ProtocolOptions, agent: Agent) {
+  const hold = holdAnswer({ effect: 'own' }, options.traffic)
+  return async (ctx: RequestContext, reading: Reading): Promise<void> => {
+    const { call, counted } = callOf(ctx, options, agent)
+    const refuse = refusing(ctx, options, counted)
+    try {
+      requireVersion(ctx)
+      if (reading.method.streams) await hold(ctx, () => openStream(ctx, reading, call, refuse))
+      else reading.result(await resultOf(ctx, reading, call))
+    } catch (cause) {
+      reading.refuse(refuse(cause))
+    }
+  }
+
+  async function openStream(
+    ctx: RequestContext,
+    reading: Reading,
+    call: A2aCall,
+    refuse: Refuse,
+  ): Promise<void> {
+    const stream = reserveStream(options, ctx)
+    try {
+      const begun = await reading.begin(call)
+      if (begun.kind !== 'updates') throw new TypeError('no stream')
+      const refusal = (cause: unknown): string => reading.lastEvent(refuse(cause))
+      stream.open(begun.updates, { event: (response) => reading.event(response), refusal })
+    } finally {
+      stream.release()
+    }
+  }
+}
+
+async function resultOf(ctx: RequestContext, reading: Reading, call: A2aCall): Promise<unknown> {
+  const begun = await reading.begin(call)
+  if (begun.kind === 'result') return begun.result
+  if (begun.kind === 'updates') throw new TypeError('no result')
+  // It waits for work that may take long: others may have the bytes of its body.
+  ctx.state.bodyLease?.release()
+  clearBody(ctx.state)
+  return begun.wait()
+}
+
 function callOf(ctx: RequestContext, { platform, calls, resolve }: ProtocolOptions, agent: Agent) {
   const principal = ctx.state.principal as KeyPrincipal
   const counted = new WeakSet<object>()
-  const via = { protocol: 'a2a', client: clientOf(ctx) } as const
+  const via = { protocol: 'a2a', client: clientOf(ctx.get('user-agent')) } as const
   const call: A2aCall = {
     platform,
     agent,
@@ -120,14 +158,6 @@ function callOf(ctx: RequestContext, { platform, calls, resolve }: ProtocolOptio
   return { call, counted }
 }
 
-const MAX_CLIENT = 100
-
-/** What the client calls itself. */
-function clientOf(ctx: RequestContext): string | null {
-  const name = ctx.get('user-agent').replaceAll(/[^\x20-\x7e]/g, '')
-  return name.slice(0, MAX_CLIENT) || null
-}
-
 /** A version without its patch; none is 0.3, the last that did not name it. */
 function requireVersion(ctx: RequestContext): void {
   const version = ctx.get('a2a-version') || '0.3'
@@ -135,68 +165,4 @@ function requireVersion(ctx: RequestContext): void {
   throw new VersionNotSupportedError({
     message: 'This agent speaks A2A 1.0. Send A2A-Version: 1.0.',
   })
-}
-
-const RPC: Binding = {
-  async answer(ctx, call, refuse) {
-    const read = readRpc(ctx.state.body)
-    if (isRefused(read)) return sendRpc(ctx, read)
-    try {
-      requireVersion(ctx)
-      sendRpc(ctx, { jsonrpc: '2.0', id: read.id, result: (await runRpc(call, read)) ?? null })
-    } catch (cause) {
-      sendRpc(ctx, rpcError(read.id, retryLater(ctx, refuse(cause))))
-    }
-  },
-  refused(ctx, error) {
-    const reason = error.details[0]?.['reason']
-    sendRpc(ctx, reason === 'INVALID_JSON' ? NOT_JSON : rpcError(null, retryLater(ctx, error)))
-  },
-}
-
-function sendRpc(ctx: RequestContext, response: RpcResponse): void {
-  ctx.status = 200
-  ctx.set('Content-Type', 'application/json')
-  ctx.body = JSON.stringify(response)
-}
-
-const REST: Binding = {
-  async answer(ctx, call) {
-    const match = requireRoute(ctx)
-    requireVersion(ctx)
-    const result = await match.method.run(call, requestOf(ctx, match))
-    ctx.status = match.status
-    if (match.status === 204) return
-    ctx.set('Content-Type', MEDIA_TYPE)
-    ctx.body = JSON.stringify(result ?? {})
-  },
-  refused(ctx, error) {
-    ctx.status = retryLater(ctx, error).http
-    ctx.set('Content-Type', 'application/json')
-    ctx.body = JSON.stringify(restError(error))
-  },
-}
-
-function requireRoute(ctx: RequestContext): RestMatch {
-  const match = matchRest(ctx.method, ctx.path.slice(PATH.length))
-  if ('name' in match) return match
-  const isRoot = /^\/?$/.test(ctx.path.slice(PATH.length))
-  const verbs = isRoot ? ['POST'] : match
-  if (verbs.length === 0) throw httpError('route_not_found')
-  ctx.set('Allow', [...new Set(verbs)].join(', '))
-  throw httpError('method_not_allowed')
-}
-
-function requestOf({ method, query, state }: RequestContext, { fields }: RestMatch): unknown {
-  if (method === 'GET' || method === 'DELETE') return { ...query, ...fields }
-  const { body = {} } = state
-  // What is no object is refused by the schema of the request.
-  return typeof body === 'object' && body !== null && !Array.isArray(body)
-    ? { ...body, ...fields }
-    : body
-}
-
-function retryLater(ctx: RequestContext, error: PrintedError): PrintedError {
-  if (error.retryAfter !== undefined) ctx.set('Retry-After', String(error.retryAfter))
-  return error
 }

@@ -20,11 +20,19 @@ import { httpError } from '../operations/errors.ts'
 export const a2aError = defineErrors({
   message_id_reused: {
     status: 400,
-    text: 'This messageId began other work. Send a new messageId with new words.',
+    text: 'This messageId is that of another message. Send a new messageId with new words.',
   },
   too_many_messages: {
     status: 400,
     text: 'The task has 20 messages. Begin a new one.',
+  },
+  too_many_pushes: {
+    status: 400,
+    text: 'The task has 10 push configurations. Delete one first.',
+  },
+  task_gone: {
+    status: 404,
+    text: 'The task was deleted meanwhile. Begin a new one.',
   },
 })
 

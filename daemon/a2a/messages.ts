@@ -2,7 +2,8 @@ import type { TaskMessage, TaskRecord } from '../../plugins/platform/contract/ta
 import { httpError } from '../operations/errors.ts'
 import type { A2aCall } from './call.ts'
 import { a2aError } from './errors.ts'
-import type { Message, WireMessage, WirePart } from './wire.ts'
+import type { WireMessage, WirePart } from '../jobs/task-status.ts'
+import type { Message } from './wire.ts'
 
 const MAX_MESSAGES = 20
 const MAX_BYTES = 256 * 1024
@@ -26,14 +27,12 @@ export interface Turn {
 /**
  * The row of a message of the caller's.
  *
- * @param work whether it begins an edit or a deployment
  * @throws KeyhookError for one that is too large, and after the last of a task
  */
 export function received(
   { call: { principal, platform }, task, number }: Turn,
   message: Message,
   fingerprint: string,
-  work: boolean,
 ): TaskMessage {
   const { messageId, role, parts, metadata, extensions, referenceTaskIds, taskId } = message
   const body = {
@@ -61,7 +60,6 @@ export function received(
     at: platform.clock.now(),
     about: taskId,
     stands: true,
-    work,
   }
 }
 
@@ -89,6 +87,5 @@ export function replied(
     at: platform.clock.now(),
     about: task.id,
     stands: false,
-    work: false,
   }
 }

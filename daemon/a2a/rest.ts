@@ -1,9 +1,63 @@
+import type { RequestContext } from '../http/state.ts'
+import { httpError } from '../operations/errors.ts'
+import type { Binding } from './binding.ts'
+import { retryLater } from './binding.ts'
 import type { PrintedError } from './errors.ts'
 import type { Method, RestRoute } from './methods.ts'
 import { METHODS } from './methods.ts'
 
+export const PATH = '/a2a'
+const MEDIA_TYPE = 'application/a2a+json'
+
+/** HTTP and JSON (section 11). */
+export const REST: Binding = {
+  read(ctx) {
+    const match = requireRoute(ctx)
+    const { method, status } = match
+    return {
+      method,
+      begin: (call) => method.run(call, requestOf(ctx, match)),
+      result(result) {
+        ctx.status = status
+        if (status === 204) return
+        ctx.set('Content-Type', MEDIA_TYPE)
+        ctx.body = JSON.stringify(result ?? {})
+      },
+      refuse: (error) => {
+        REST.refuse(ctx, error)
+      },
+      event: (response) => `data: ${JSON.stringify(response)}\n\n`,
+      lastEvent: (error) => `event: error\ndata: ${JSON.stringify(restError(error))}\n\n`,
+    }
+  },
+  refuse(ctx, error) {
+    ctx.status = retryLater(ctx, error).http
+    ctx.set('Content-Type', 'application/json')
+    ctx.body = JSON.stringify(restError(error))
+  },
+}
+
+function requireRoute(ctx: RequestContext): RestMatch {
+  const match = matchRest(ctx.method, ctx.path.slice(PATH.length))
+  if ('name' in match) return match
+  const isRoot = /^\/?$/.test(ctx.path.slice(PATH.length))
+  const verbs = isRoot ? ['POST'] : match
+  if (verbs.length === 0) throw httpError('route_not_found')
+  ctx.set('Allow', [...new Set(verbs)].join(', '))
+  throw httpError('method_not_allowed')
+}
+
+function requestOf({ method, query, state }: RequestContext, { fields }: RestMatch): unknown {
+  if (method === 'GET' || method === 'DELETE') return { ...query, ...fields }
+  const { body = {} } = state
+  // What is no object is refused by the schema of the request.
+  return typeof body === 'object' && body !== null && !Array.isArray(body)
+    ? { ...body, ...fields }
+    : body
+}
+
 /** A method that a request of HTTP asks for. */
-export interface RestMatch {
+interface RestMatch {
   readonly name: string
   readonly method: Method
   readonly status: number
@@ -58,6 +112,6 @@ function decode(text: string): string {
 }
 
 /** A body of google.rpc.Status. */
-export function restError({ http, status, message, details }: PrintedError): object {
+function restError({ http, status, message, details }: PrintedError): object {
   return { error: { code: http, status, message, details } }
 }

@@ -5,6 +5,7 @@ import type {
   TaskRecord,
 } from '../../plugins/platform/contract/tasks.ts'
 import type { PlatformTx } from '../../plugins/platform/contract.ts'
+import { notifyTask } from '../jobs/notify-task.ts'
 import { splitArguments } from '../agents/arguments.ts'
 import { agentError } from '../agents/errors.ts'
 import type { SkillSpec } from '../agents/skills.ts'
@@ -43,18 +44,15 @@ const RUN: {
   async ask(place, { skill, asked, question, choices }) {
     const next = progress(place, skill, asked, { state: 'input_required' })
     const parts = [{ text: question }, { data: choices, mediaType: 'application/json' }]
-    return keepInUnit(place, next, false, [replied(place, parts)])
+    return keepInUnit(place, next, [replied(place, parts)])
   },
   async no_app(place, { skill, asked }) {
     const failure = failureOf(
       place.call,
       agentError('app_required', { message: 'There is no app yet. Build one first.' }),
     )
-    return keepInUnit(
-      place,
-      progress(place, skill, asked, { state: 'rejected', failure, charged: 0 }),
-      false,
-    )
+    const next = { state: 'rejected', failure, charged: 0 } as const
+    return keepInUnit(place, progress(place, skill, asked, next))
   },
   async call(place, { skill, asked, input }) {
     try {
@@ -64,7 +62,7 @@ const RUN: {
       const failure = failureOf(place.call, cause)
       const app_id = appOf(input)
       const next = { state: 'rejected', failure, charged: 0, app_id } as const
-      return keepInUnit(place, progress(place, skill, asked, next), false)
+      return keepInUnit(place, progress(place, skill, asked, next))
     }
   },
 }
@@ -103,9 +101,9 @@ async function callSkill(
       idempotencyKey: `a2a:${fingerprint}`,
       async alsoCommit(tx: PlatformTx, { body: text, status }: { body: string; status: number }) {
         const record = JSON.parse(text) as Readonly<Record<string, unknown>>
-        const work = record['id'] === null ? { answer: text } : workOf(skill, record, status)
+        const work = workOf(call, skill, record, status) ?? { answer: text }
         const next = progress(place, skill, asked, { ...own, ...work })
-        if (!(await keep(tx, place, next, true))) throw a2aError('message_id_reused')
+        if (!(await keep(tx, place, next))) throw a2aError('message_id_reused')
         isMade = true
       },
     }),
@@ -114,30 +112,37 @@ async function callSkill(
   if (isMade) return true
   if (answer.replayed) {
     const record = JSON.parse(answer.text) as Readonly<Record<string, unknown>>
-    const next = { ...own, ...workOf(skill, record, answer.status) }
-    return keepInUnit(place, progress(place, skill, asked, next), true)
+    const work = workOf(call, skill, record, answer.status) ?? { answer: answer.text }
+    const next = { ...own, ...work }
+    return keepInUnit(place, progress(place, skill, asked, next))
   }
   if (Buffer.byteLength(answer.text) > MAX_ANSWER) {
     const failure = failureOf(call, agentError('result_too_large'))
     const next = { ...own, state: 'failed', failure, charged: 0 } as const
-    return keepInUnit(place, progress(place, skill, asked, next), false)
+    return keepInUnit(place, progress(place, skill, asked, next))
   }
   const next = { ...own, state: 'completed', answer: answer.text, charged: 0 } as const
-  return keepInUnit(place, progress(place, skill, asked, next), false)
+  return keepInUnit(place, progress(place, skill, asked, next))
 }
 
-/** What a task says of the work that a response accepted or did. */
+/**
+ * What a task says of the work that a response accepted or did. Undefined: there is nothing to follow, such
+ * as a price, and the response is the answer.
+ */
 function workOf(
+  { agent }: A2aCall,
   { tool: { operation } }: SkillSpec,
   record: Readonly<Record<string, unknown>>,
   status: number,
-): Partial<TaskProgress> {
+): Partial<TaskProgress> | undefined {
+  const record_path = operation.watch?.(record as never)
+  if (record['id'] === null || record_path === undefined) return undefined
+  if (agent.findWork(operation, record_path) === undefined) return undefined
   const isAccepted = status === 202
-  const record_path = operation.watch?.(record as never) ?? null
   const state = stateOf(record, isAccepted)
   const { edit_id, app_id = record['id'] } = record
-  const isApp = /^\/v1\/apps\/[^/]+$/.test(record_path ?? '')
-  const subject = isApp && typeof edit_id === 'string' ? edit_id : record_path?.split('/').at(-1)
+  const isApp = /^\/v1\/apps\/[^/]+$/.test(record_path)
+  const subject = isApp && typeof edit_id === 'string' ? edit_id : record_path.split('/').at(-1)
   return {
     ...(typeof app_id === 'string' && { app_id }),
     record_path,
@@ -171,10 +176,9 @@ function progress(
 function keepInUnit(
   place: Place,
   next: TaskProgress,
-  work: boolean,
-  replies: Parameters<typeof keep>[4] = [],
+  replies: Parameters<typeof keep>[3] = [],
 ): Promise<boolean> {
-  return place.call.platform.store.write((tx) => keep(tx, place, next, work, replies))
+  return place.call.platform.store.write((tx) => keep(tx, place, next, replies))
 }
 
 /** Inserts the task, or moves on the one that asked. */
@@ -182,14 +186,18 @@ async function keep(
   tx: PlatformTx,
   place: Place,
   next: TaskProgress,
-  work: boolean,
   replies: readonly ReturnType<typeof replied>[] = [],
 ): Promise<boolean> {
   const { call, task, before, message, fingerprint } = place
-  const messages = [received(place, message, fingerprint, work), ...replies]
-  if (before !== undefined) return tx.tasks.proceed(task.id, next, messages)
+  const messages = [received(place, message, fingerprint), ...replies]
   const { at, ...rest } = next
+  if (before !== undefined) {
+    const hasProceeded = await tx.tasks.proceed(task.id, next, messages)
+    if (hasProceeded) await notifyTask(call.platform, tx, { ...before, ...rest, state_at: at })
+    return hasProceeded
+  }
   const { account_id, key } = call.principal
   const row = { ...task, ...rest, account_id, key_id: key.id }
-  return tx.tasks.insert({ ...row, state_at: at, created_at: at, updated_at: at }, messages)
+  const since = { state_at: at, started_at: null, created_at: at, updated_at: at }
+  return tx.tasks.insert({ ...row, ...since }, messages)
 }

@@ -21,7 +21,7 @@ const LOOK_EVERY = 250
 /**
  * The task of a message: a new one, the one that it answers, or the one that the same message made before.
  *
- * @throws KeyhookError `message_id_reused` for other words under an id that began work
+ * @throws KeyhookError `message_id_reused` for other words under the id of another message
  */
 export async function send(call: A2aCall, message: Message): Promise<TaskRecord> {
   const fingerprint = await fingerprintOf(message)
@@ -51,12 +51,9 @@ async function findSent(
   fingerprint: string,
 ): Promise<TaskRecord | undefined> {
   const sent = await platform.store.tasks.sent(principal.key.id, messageId, taskId)
-  const same = sent.find(
-    ({ message }) => message.fingerprint === fingerprint && (message.work || message.stands),
-  )
-  if (same !== undefined) return same.task
-  if (sent.some(({ message }) => message.work)) throw a2aError('message_id_reused')
-  return undefined
+  if (sent === undefined) return undefined
+  if (sent.message.fingerprint !== fingerprint) throw a2aError('message_id_reused')
+  return sent.task
 }
 
 /** Undefined, changing nothing, when the message was taken meanwhile. */
@@ -71,7 +68,7 @@ async function begin(
     skills: skillsFor(call),
     pins: pinsOf(call.principal),
     lastApp: () => lastApp(call, place.task.context_id),
-    apps: () => namedApps(call),
+    apps: (isNeeded) => namedApps(call, isNeeded),
   })
   const isMade = await runMessage(place, understood)
   return isMade ? call.platform.store.tasks.get(call.principal.key.id, place.task.id) : undefined

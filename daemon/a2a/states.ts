@@ -1,19 +1,6 @@
 import type { TaskState } from '../../plugins/platform/contract/tasks.ts'
 import type { WireRecord } from '../operations/agent.ts'
 
-/** Names of the states in the protocol; no task of this service asks for credentials. */
-export const STATE_NAMES = {
-  submitted: 'TASK_STATE_SUBMITTED',
-  working: 'TASK_STATE_WORKING',
-  input_required: 'TASK_STATE_INPUT_REQUIRED',
-  completed: 'TASK_STATE_COMPLETED',
-  failed: 'TASK_STATE_FAILED',
-  canceled: 'TASK_STATE_CANCELED',
-  rejected: 'TASK_STATE_REJECTED',
-} as const satisfies Readonly<Record<TaskState, string>>
-
-export type WireState = (typeof STATE_NAMES)[TaskState]
-
 const UNDER_WAY: ReadonlySet<TaskState> = new Set(['submitted', 'working'])
 
 /** Whether a task goes on by itself; any other waits for its caller or has ended. */

@@ -1,18 +1,16 @@
 import { TaskNotCancelableError, TaskNotFoundError } from '@a2a-js/sdk/errors'
 import { KeyhookError } from '../../lib/errors.ts'
-import type {
-  TaskMessage,
-  TaskProgress,
-  TaskRecord,
-  TaskState,
-} from '../../plugins/platform/contract/tasks.ts'
+import type { TaskProgress, TaskRecord, TaskState } from '../../plugins/platform/contract/tasks.ts'
 import { placeOfTask } from '../../plugins/platform/contract/tasks.ts'
 import { pinsOf } from '../authority/principal.ts'
 import { waitUntil } from '../families/wait.ts'
+import { STATE_NAMES, asMessage, statusOf } from '../jobs/task-status.ts'
+import { notifyTask } from '../jobs/notify-task.ts'
 import { artifactsOf } from './artifacts.ts'
 import type { A2aCall } from './call.ts'
-import { STATE_NAMES, isUnderWay } from './states.ts'
-import type { ListRequest, WireMessage, WireStatus, WireTask, WireTaskList } from './wire.ts'
+import { refreshTask } from './refresh.ts'
+import { isUnderWay } from './states.ts'
+import type { ListRequest, WireTask, WireTaskList } from './wire.ts'
 
 /** Messages of one task that are shown at most. */
 const MAX_SHOWN = 40
@@ -56,43 +54,10 @@ export async function printTask(
   return {
     id: task.id,
     contextId: task.context_id,
-    status: await statusOf(call, task),
+    status: await statusOf(tasks, task),
     ...(made.length > 0 && { artifacts: made }),
     ...(history.length > 0 && { history }),
     ...(task.skill !== '' && { metadata: { skill: task.skill.replaceAll('.', '_') } }),
-  }
-}
-
-/** The state of a task, with the question that it asks or the reason for its end. */
-export async function statusOf(
-  { platform }: Pick<A2aCall, 'platform'>,
-  task: TaskRecord,
-): Promise<WireStatus> {
-  const isAsking = task.state === 'input_required'
-  const [question] = isAsking ? await platform.store.tasks.messages(task.id, 1) : []
-  const message = question === undefined ? endMessage(task) : asMessage(question)
-  return {
-    state: STATE_NAMES[task.state],
-    ...(message !== undefined && { message }),
-    timestamp: new Date(task.state_at).toISOString(),
-  }
-}
-
-/** Bodies are stored as they are printed. */
-const asMessage = ({ body }: TaskMessage): WireMessage => body as unknown as WireMessage
-
-/** Why a task did not complete, and what it cost. */
-function endMessage(task: TaskRecord): WireMessage | undefined {
-  const { id, context_id, failure, charged } = task
-  if (failure === null) return undefined
-  const { code, class: kind, message, retryable, request_id: requestId } = failure
-  const data = { code, class: kind, retryable, requestId, chargedMicros: charged ?? 0 }
-  return {
-    messageId: `${id}-end`,
-    contextId: context_id,
-    taskId: id,
-    role: 'ROLE_AGENT',
-    parts: [{ text: `${code}: ${message}` }, { data, mediaType: 'application/json' }],
   }
 }
 
@@ -138,20 +103,21 @@ function stateNamed(status: ListRequest['status']): TaskState | null | undefined
 const LONGEST_WAIT = 100
 
 /** Waits until a task has ended or asks for input, or is still under way after the longest wait. */
-export function awaitEnd(
+export async function awaitEnd(
   call: A2aCall,
   task: TaskRecord,
   seconds = LONGEST_WAIT,
 ): Promise<TaskRecord> {
   const { platform, principal, left } = call
   const waiting = { platform, principal, admit: call.admit, abandoned: () => left }
-  return waitUntil(
+  const known = await waitUntil(
     waiting,
     seconds,
     task,
     ({ state }) => !isUnderWay(state),
     () => platform.store.tasks.get(principal.key.id, task.id),
   )
+  return refreshTask(call, known)
 }
 
 /** @throws TaskNotCancelableError for a task that has ended, or whose work cannot be stopped */
@@ -161,7 +127,10 @@ export async function cancelTask(call: A2aCall, id: string): Promise<TaskRecord>
   if (task.state === 'input_required') {
     const at = platform.clock.now()
     const canceled: TaskProgress = { ...task, state: 'canceled', charged: 0, at }
-    await platform.store.write((tx) => tx.tasks.proceed(id, canceled, []))
+    await platform.store.write(async (tx) => {
+      if (await tx.tasks.proceed(id, canceled, []))
+        await notifyTask(platform, tx, { ...task, ...canceled, state_at: at })
+    })
     const now = await requireTask(call, id)
     if (now.state !== 'canceled') throw new TaskNotCancelableError()
     return now
@@ -188,7 +157,7 @@ async function cancelWork({ agent, run }: A2aCall, task: TaskRecord): Promise<vo
 }
 
 /** The path of the edit or deployment: an app is made by its first edit. */
-export function workPath({ record_path, subject_id }: TaskRecord): string | null {
+function workPath({ record_path, subject_id }: TaskRecord): string | null {
   const isApp = /^\/v1\/apps\/[^/]+$/.test(record_path ?? '')
   return isApp && subject_id !== null ? `${record_path}/edits/${subject_id}` : record_path
 }

@@ -25,7 +25,8 @@ export interface Circumstances {
   readonly pins: readonly string[] | null
   /** The app of the last task of the same context. */
   lastApp(): Promise<string | null>
-  apps(): Promise<readonly NamedApp[]>
+  /** @param isNeeded whether it is refused to say without them, when the key may not list them */
+  apps(isNeeded: boolean): Promise<readonly NamedApp[]>
 }
 
 /** What was asked for before, of a task that asks for input. */
@@ -165,10 +166,15 @@ function askSkill(skills: readonly SkillSpec[]) {
   }
 }
 
+/** Apps that a question names; any other may be answered too. */
+const MOST_CHOICES = 100
+
 function askApp(apps: readonly NamedApp[]) {
   return {
     question: 'Which app do you mean? Answer with its id.',
-    choices: { apps: apps.map(({ id, name, alias }) => ({ id, name, alias })) },
+    choices: {
+      apps: apps.slice(0, MOST_CHOICES).map(({ id, name, alias }) => ({ id, name, alias })),
+    },
   }
 }
 
@@ -200,12 +206,12 @@ async function chooseApp(
   const [pinned, otherPin] = pins ?? []
   if (pinned !== undefined && otherPin === undefined) return pinned
   const last = await lastApp()
-  if (last !== null) return last
-  const all = await apps()
+  const all = await apps(last === null)
   const named = [answer, text]
     .map((one) => one.slice(0, SEARCHED))
     .map((one) => all.filter((app) => isNamed(app, one)))
     .find(({ length }) => length > 0)
+  if (named === undefined && last !== null) return last
   const [only, other] = named ?? all
   return only !== undefined && other === undefined ? only.id : (named ?? all)
 }

@@ -5,8 +5,25 @@
  * @module
  */
 import { z } from 'zod'
-import type { WireState } from './states.ts'
-import { STATE_NAMES } from './states.ts'
+import type { WireMessage, WirePart, WireStatus } from '../jobs/task-status.ts'
+import { STATE_NAMES } from '../jobs/task-status.ts'
+
+/** Members whose value is any JSON, in which null is a value. */
+const ANY_JSON: ReadonlySet<string> = new Set(['data', 'metadata'])
+
+/** No known member is deeper in a request. */
+const DEEPEST = 6
+
+/** A member that is null is unset, as in JSON of protocol buffers. */
+export function withoutNulls(request: unknown, depth = 0): unknown {
+  if (typeof request !== 'object' || request === null || depth === DEEPEST) return request
+  if (Array.isArray(request)) return request.map((one) => withoutNulls(one, depth + 1))
+  return Object.fromEntries(
+    Object.entries(request)
+      .filter(([, value]) => value !== null)
+      .map(([name, value]) => [name, ANY_JSON.has(name) ? value : withoutNulls(value, depth + 1)]),
+  )
+}
 
 /** Identifiers that callers choose. */
 const name = z.string().regex(/^[\x20-\x7e]{1,100}$/, 'Send 1 to 100 printable ASCII characters.')
@@ -56,7 +73,7 @@ const historyLength = count(0, 2 ** 31 - 1).optional()
 /** There are no tenants: the key says whose work it is. */
 const tenant = z.literal('', 'There are no tenants here.').optional()
 
-export const pushConfig = z.looseObject({
+const pushConfig = z.looseObject({
   tenant,
   id: nameOrNone,
   taskId: nameOrNone,
@@ -66,6 +83,10 @@ export const pushConfig = z.looseObject({
     .looseObject({ scheme: z.string().min(1), credentials: z.string().optional() })
     .optional(),
 })
+
+export const pushRequest = pushConfig.extend({ taskId })
+
+export type PushConfig = z.output<typeof pushConfig>
 
 const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((one) => one === 'true')])
 
@@ -114,35 +135,10 @@ export const configsRequest = z.looseObject({
 
 export const cardRequest = z.looseObject({ tenant })
 
-/** A message of the agent's, or one that was received. */
-export interface WireMessage {
-  readonly messageId: string
-  readonly contextId: string
-  readonly taskId: string
-  readonly role: 'ROLE_USER' | 'ROLE_AGENT'
-  readonly parts: readonly WirePart[]
-  readonly metadata?: Readonly<Record<string, unknown>>
-}
-
-export interface WirePart {
-  readonly text?: string
-  readonly raw?: string
-  readonly url?: string
-  readonly data?: unknown
-  readonly mediaType?: string
-  readonly filename?: string
-}
-
 export interface WireArtifact {
   readonly artifactId: string
   readonly name: string
   readonly parts: readonly WirePart[]
-}
-
-export interface WireStatus {
-  readonly state: WireState
-  readonly message?: WireMessage
-  readonly timestamp: string
 }
 
 export interface WireTask {

@@ -62,8 +62,8 @@ type Source = Pick<Platform, 'catalogue' | 'baseUrl'>
 
 /** What the A2A endpoint serves of the optional parts of the protocol. */
 export const CAPABILITIES: AgentCard['capabilities'] = {
-  streaming: false,
-  pushNotifications: false,
+  streaming: true,
+  pushNotifications: true,
   extendedAgentCard: true,
 }
 

@@ -6,16 +6,24 @@ export const agentError = defineErrors({
     status: 400,
     text: 'Name the app by its app_id: several could be meant.',
   },
-  skill_required: {
-    status: 400,
-    text: 'Name the skill: the message could mean several.',
-  },
   unknown_tool: {
     status: 404,
     text: 'There is no tool of this name among the chosen ones. Choose its toolset in the address.',
   },
+  unknown_operation: {
+    status: 404,
+    text: 'This tool calls no operation of this name.',
+  },
+  unknown_prompt: {
+    status: 404,
+    text: 'There is no prompt of this name for this key.',
+  },
   result_too_large: {
     status: 413,
-    text: 'The result is larger than 64 KiB. Read it in parts, or ask for less of it.',
+    text: 'The result is larger than 64 KiB.',
+  },
+  result_changed: {
+    status: 409,
+    text: 'The result is another one than when its first part was read.',
   },
 })

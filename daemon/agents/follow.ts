@@ -37,13 +37,6 @@ export function createWorkFinder(families: readonly Family[]): FindWork {
   }
 }
 
-/** Whether work of this operation can be followed, by the path of its example. */
-export function isFollowed(operation: Operation, find: FindWork): boolean {
-  const { watch, example } = operation
-  const path = watch?.(example.accepted ?? example.response)
-  return path !== undefined && find(operation, path)?.events !== undefined
-}
-
 function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`)
 }

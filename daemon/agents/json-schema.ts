@@ -8,7 +8,7 @@ export interface ObjectSchema {
   readonly type: 'object'
   readonly properties: Readonly<Record<string, JsonSchema>>
   readonly required?: readonly string[]
-  readonly additionalProperties: false
+  readonly additionalProperties: boolean
 }
 
 /** Descriptions of schemas without what only OpenAPI understands: names of components, and references. */

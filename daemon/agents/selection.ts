@@ -1,18 +1,19 @@
 import { httpError } from '../operations/errors.ts'
 import { refusedNames } from '../operations/faults.ts'
 import type { FieldError } from '../../lib/errors.ts'
-import type { GivenArguments } from './arguments.ts'
 import type { ToolSpec } from './tools.ts'
 import { withoutArgument } from './tools.ts'
 
 /** The tools that a client chose by the address that it calls. */
 export interface Selection {
   readonly tools: ReadonlyMap<string, ToolSpec>
+  /** Every tool of the address's app, chosen or not; with `read_only` those that read. */
+  readonly reach: ReadonlyMap<string, ToolSpec>
   /** Whether the tools that reach every operation were chosen. */
   readonly api: boolean
   readonly readOnly: boolean
   /** Arguments of every tool that takes them. */
-  readonly fixed: GivenArguments
+  readonly fixed: Readonly<Record<string, string>>
 }
 
 const DEFAULT = 'default'
@@ -32,20 +33,26 @@ type Query = Readonly<Record<string, string | readonly string[] | undefined>>
 export function createSelector(tools: readonly ToolSpec[]): (query: Query) => Selection {
   const toolsets = [...new Set(tools.map(({ use }) => use.toolset))]
   const allowed: readonly string[] = [DEFAULT, ALL, API, ...toolsets]
-  const ofOneApp = new Map(tools.flatMap((tool) => forOneApp(tool)))
+  const ofAny = reachOf(tools)
+  const ofOneApp = reachOf(tools.flatMap(forOneApp))
   return (query) => {
     const { names, readOnly, app } = readQuery(query, allowed)
-    const selected = tools
-      .filter((tool) => isChosen(tool, names))
-      .filter(({ listed }) => !readOnly || listed.annotations.readOnlyHint)
-      .flatMap((tool) => (app === undefined ? [tool] : (ofOneApp.get(tool.name) ?? [])))
+    const reach = (app === undefined ? ofAny : ofOneApp)[readOnly ? 'reads' : 'all']
     return {
-      tools: new Map(selected.map((tool) => [tool.name, tool])),
+      tools: new Map([...reach].filter(([, tool]) => isChosen(tool, names))),
+      reach,
       api: names.includes(API),
       readOnly,
       fixed: app === undefined ? {} : { app_id: app },
     }
   }
+}
+
+/** Computed once: an address that chooses few tools may still reach all of them. */
+function reachOf(tools: readonly ToolSpec[]): Record<'all' | 'reads', Selection['reach']> {
+  const named = tools.map((tool) => [tool.name, tool] as const)
+  const reads = named.filter(([, { listed }]) => listed.annotations.readOnlyHint)
+  return { all: new Map(named), reads: new Map(reads) }
 }
 
 function isChosen({ use }: ToolSpec, names: readonly string[]): boolean {
@@ -54,10 +61,10 @@ function isChosen({ use }: ToolSpec, names: readonly string[]): boolean {
 }
 
 /** Tools of another app, or of no app, are left out. */
-function forOneApp(tool: ToolSpec): readonly (readonly [string, ToolSpec])[] {
+function forOneApp(tool: ToolSpec): readonly ToolSpec[] {
   const isOfApp = tool.args.some(({ name, place }) => name === 'app_id' && place === 'path')
-  if (isOfApp) return [[tool.name, withoutArgument(tool, 'app_id')]]
-  return tool.use.toolset === 'discovery' ? [[tool.name, tool]] : []
+  if (isOfApp) return [withoutArgument(tool, 'app_id')]
+  return tool.use.toolset === 'discovery' ? [tool] : []
 }
 
 interface Chosen {

@@ -47,6 +47,8 @@ export interface Charged {
   readonly app_id: string | null
   /** A key spends its monthly budget, and those of the keys above it. */
   readonly by: Creator
+  /** Whether the caller may read balances, and limits of other keys. Default false. */
+  readonly readsBilling?: boolean
   readonly now: Instant
 }
 
@@ -76,6 +78,8 @@ export interface Billing {
   readonly prices: Prices
   /** Undefined where nobody takes money. */
   readonly processing?: Processing | undefined
+  /** Whether the plan is what a subscription at the payment processor pays for; else the operator sets it. */
+  readonly sellsPlan: boolean
   /** What work would cost now, without a guarantee. */
   quote(
     reads: BillingReads,
@@ -127,6 +131,7 @@ export function createNoBilling(prices: Prices): Billing {
     metered: false,
     currency: null,
     prices,
+    sellsPlan: false,
     async quote(_, { operation, quantities, now }) {
       const { version, price } = priceOf(prices, operation, now)
       const free = { required: 0, available: null, currency: null, source: null, key_id: null }
@@ -141,7 +146,7 @@ export function createNoBilling(prices: Prices): Billing {
   }
 }
 
-/** With a payment processor the plan is what is paid for, to the instant. */
+/** With a payment processor that sells it, the plan is what is paid for, to the instant. */
 const paidPlanOf: Billing['planOf'] = async ({ payments }, accountId, now) =>
   planBySubscriptions(await payments.subscriptions(accountId), now)
 
@@ -158,10 +163,11 @@ interface Ports {
 /** Billing by the ledger of the platform store. */
 export function createBilling(ports: Ports): Billing {
   const { mode, currency, prices, processing, engine, clock, newId } = ports
+  const sellsPlan = processing?.processor.capabilities.subscriptions === true
 
   /** The work that costs something, each with an amount to hold. */
   function holdsOf(asked: HoldRequest): readonly NewHold[] {
-    const { works, lifetime = DAY, by, ...others } = asked
+    const { works, lifetime = DAY, by, readsBilling: _, ...others } = asked
     const { version, price } = priceOf(prices, asked.operation, asked.now)
     const { meter, price_micros, per, minimum_micros } = price
     return works
@@ -193,6 +199,7 @@ export function createBilling(ports: Ports): Billing {
     currency,
     prices,
     processing,
+    sellsPlan,
     async quote(reads, asked) {
       const { operation, quantities, now, account_id, by } = asked
       const { version, price } = priceOf(prices, operation, now)
@@ -206,10 +213,10 @@ export function createBilling(ports: Ports): Billing {
         quantity: sum(quantities),
         price_version: version,
         required,
-        available: tightest(limits).available,
+        available: asked.readsBilling === true ? tightest(limits).available : null,
         currency,
         source: refusal?.source ?? null,
-        key_id: refusal?.key_id ?? null,
+        key_id: shownKey(asked, refusal?.key_id ?? null),
       }
     },
     async hold(tx, asked) {
@@ -217,7 +224,11 @@ export function createBilling(ports: Ports): Billing {
       if (holds.length === 0) return
       const { account_id, operation, by, now } = asked
       const outcome = await tx.ledger.hold(holds, await budgetsOf(tx.keys, account_id, by))
-      if (!outcome.held) throw insufficientBalance({ ...outcome, operation, currency })
+      if (!outcome.held) {
+        const key_id = shownKey(asked, outcome.key_id)
+        const debt = asked.readsBilling === true ? outcome.debt : null
+        throw insufficientBalance({ ...outcome, operation, currency, key_id, debt })
+      }
       await publishLow(engine, tx, account_id, currency, outcome.low, now)
     },
     async capture(tx, work, quantity) {
@@ -243,13 +254,18 @@ export function createBilling(ports: Ports): Billing {
       const hold = await tx.ledger.getHold(work)
       return hold?.state !== 'expired' || isFree(hold, clock.now())
     },
-    planOf: processing === undefined ? planOf : paidPlanOf,
+    planOf: sellsPlan ? paidPlanOf : planOf,
   }
 }
 
 /** How long the hold for work must last that begins now: beyond every attempt of its job. */
 export function holdUntil({ deadline_at }: Pick<LeasedJob, 'deadline_at'>, now: Instant): Instant {
   return (deadline_at ?? now + DAY) + HOUR
+}
+
+/** The key whose budget refuses: to a caller that may not read billing, its own alone. */
+function shownKey({ by, readsBilling }: Charged, keyId: string | null): string | null {
+  return readsBilling === true || keyId === by.id ? keyId : null
 }
 
 /** A sum that stays an exact number. */

@@ -1,6 +1,7 @@
 import type { OperationInput, QuoteCall } from '../operations/call.ts'
 import type { Quote } from '../operations/operation.ts'
-import { accountOf, creatorOf } from '../authority/principal.ts'
+import { accountOf } from '../authority/principal.ts'
+import { payerOf } from './payer.ts'
 import { exampleQuote, priceQuote, toWireQuote } from './quote.ts'
 
 /** What a dry run asks the price of. */
@@ -27,7 +28,7 @@ export function dryRun<Input extends OperationInput>(
       const asked = {
         ...(await ask(call)),
         account_id: accountOf(principal),
-        by: creatorOf(principal),
+        ...payerOf(principal),
         now,
       }
       return toWireQuote(await platform.billing.quote(platform.store, asked))

@@ -7,7 +7,8 @@ interface Shortage extends SpendingLimit {
   readonly operation: string
   readonly required: Micros
   readonly currency: string
-  readonly debt: Micros
+  /** Null: it is not shown to the caller. */
+  readonly debt: Micros | null
 }
 
 const MESSAGES: Readonly<Record<SpendingLimit['source'], string | undefined>> = {
@@ -28,8 +29,8 @@ export function insufficientBalance(shortage: Shortage): KeyhookError {
       available_micros: available,
       currency,
       source,
-      ...(source === 'account' ? { debt_micros: debt } : {}),
-      ...(source === 'key' ? { key_id } : {}),
+      ...(source === 'account' && debt !== null ? { debt_micros: debt } : {}),
+      ...(source === 'key' && key_id !== null ? { key_id } : {}),
       ...(resets_at === null ? {} : { resets_at: toIso(resets_at) }),
     },
   })

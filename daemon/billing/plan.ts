@@ -3,7 +3,7 @@ import { DAY } from '../../lib/time.ts'
 import type { SubscriptionRecord } from '../../plugins/platform/contract/payments.ts'
 import type { Plan } from '../../plugins/store/contract/accounts.ts'
 
-/** How long a plan goes on while its invoice is not paid. */
+/** How long a plan goes on while its invoice is not paid, and after a period while the next one is not known. */
 export const GRACE: Millis = 7 * DAY
 
 /** When the plan ends unless the invoice is paid; null while nothing is due. */
@@ -14,8 +14,9 @@ export function pastDueUntil(subscription: SubscriptionRecord): Instant | null {
 
 /** Whether a subscription pays for the plan now. */
 export function paysForPlan(subscription: SubscriptionRecord, now: Instant): boolean {
-  const { is_plan, status, cancel_at } = subscription
+  const { is_plan, status, cancel_at, current_period_end: end } = subscription
   if (!is_plan || (cancel_at !== null && cancel_at <= now)) return false
+  if (end !== null && end + GRACE <= now) return false
   const until = pastDueUntil(subscription)
   return status === 'active' || (until !== null && until > now)
 }

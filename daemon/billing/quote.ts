@@ -9,7 +9,7 @@ export interface Estimate {
   readonly quantity: number
   readonly price_version: string
   readonly required: Micros
-  /** Null without metering: nothing is refused. */
+  /** Null without metering, and for a caller that may not read billing. */
   readonly available: Micros | null
   readonly currency: string | null
   /** Whose limit would refuse it; null when none would. */
@@ -26,17 +26,20 @@ export const priceQuote = z
     price_version: z.string(),
     required_micros: z.int(),
     required: decimal,
-    available_micros: z
-      .int()
-      .nullable()
-      .meta({ description: 'What the caller can spend now; null without metering.' }),
+    available_micros: z.int().nullable().meta({
+      description:
+        'What the caller can spend now; null without metering, and for a key without billing:read.',
+    }),
     currency: z.string().nullable(),
     sufficient: z.boolean(),
     source: z
       .enum(['wallet', 'account', 'key'])
       .nullable()
       .meta({ description: 'Whose limit would refuse the operation; null when none would.' }),
-    key_id: z.string().nullable().meta({ description: 'The key whose budget would refuse it.' }),
+    key_id: z.string().nullable().meta({
+      description:
+        'The key whose budget would refuse it; a key without billing:read sees only its own.',
+    }),
   })
   .meta({ id: 'PriceQuote' })
 

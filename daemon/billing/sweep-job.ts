@@ -8,6 +8,7 @@ import type { Platform } from '../platform.ts'
 import { publishLow } from './events.ts'
 import { sweepHosting } from './hosting.ts'
 import type { PaymentCounts } from './payments/counts.ts'
+import type { PaymentSweeps } from './payments/sweep.ts'
 import { sweepPayments } from './payments/sweep.ts'
 import { keepPrices } from './prices.ts'
 
@@ -49,6 +50,7 @@ export function createSweepHandler(
   counts: Pick<PaymentCounts, 'swept'>,
 ): JobHandler<null> {
   let hostingAt: Instant | undefined
+  const sweeps: PaymentSweeps = {}
   return {
     kind: 'billing_sweep',
     begin: async () => ({ subject: null }),
@@ -62,7 +64,7 @@ export function createSweepHandler(
         hostingAt = now
       }
       // Last: the processor may be down.
-      await sweepPayments(platform, signal, counts)
+      await sweepPayments(platform, signal, counts, sweeps)
       const isHeld = await store.write((tx) => tx.jobs.reschedule(id, claim, clock.now() + EVERY))
       if (!isHeld) throw new ClaimLost()
     },

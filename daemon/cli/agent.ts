@@ -41,7 +41,11 @@ export function addAgent(program: Command, ports: CommandPorts): void {
     .option('--read-only', 'only tools that read, and a key that only reads')
     .addOption(new Option('--publish', 'a key that may also publish apps').conflicts('readOnly'))
     .option('--app <id>', 'only this app; may be repeated', append)
-    .option('--scopes <list>', 'scopes of the key, comma separated, in place of these', splitList)
+    .addOption(
+      new Option('--scopes <list>', 'scopes of the key, comma separated, in place of these')
+        .argParser(splitList)
+        .conflicts(['readOnly', 'publish']),
+    )
     .option('--name <text>', 'name of the key', 'Agent')
     .option('--expires <time>', 'from now, such as 12h, or an instant; 30d when missing', (text) =>
       readExpiry(text, Date.now()),
@@ -52,7 +56,7 @@ export function addAgent(program: Command, ports: CommandPorts): void {
 }
 
 function append(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, text]
+  return [...new Set([...before, text])]
 }
 
 function splitList(text: string): readonly string[] {
@@ -73,12 +77,17 @@ async function run(
     ports.ask({ method: 'GET', path: '/v1/discovery', body: undefined }, account),
   )
   if (found === undefined) return
+  const { service, interfaces } = found as unknown as Found
+  if (interfaces.mcp === null) {
+    ports.exit(1)
+    ports.terminal.err('This service has no tools for agents.\n')
+    return
+  }
   const body = JSON.stringify(keyOf(options))
   const created = await read(ports, options, () =>
     ports.ask({ method: 'POST', path: '/v1/keys', body }, account),
   )
   if (created === undefined) return
-  const { service, interfaces } = found as unknown as Found
   const server = { name: service, url: addressOf(interfaces.mcp, options), variable: VARIABLE }
   const files = agentFiles(client === undefined ? CLIENTS : [client], server)
   const { json = false } = options
@@ -91,7 +100,7 @@ async function run(
 
 interface Found {
   readonly service: string
-  readonly interfaces: { readonly mcp: string }
+  readonly interfaces: { readonly mcp: string | null }
 }
 
 /** A response; undefined for a refusal, which is shown. */

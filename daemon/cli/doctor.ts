@@ -26,6 +26,7 @@ import { requireMasterKey } from '../machine/master-key.ts'
 import { checkModelServer } from '../composition/model-server.ts'
 import { createLog } from '../telemetry/log.ts'
 import { askSocket } from './ask.ts'
+import { checkPlugins } from './check-plugins.ts'
 import type { Check } from './check.ts'
 import { attempt } from './check.ts'
 
@@ -43,6 +44,7 @@ export async function examine(env: Readonly<NodeJS.ProcessEnv>): Promise<readonl
     read.check,
     await checkClock(config),
     ...(await checkFolder(config)),
+    ...(await checkPlugins(config)),
     ...(await checkOutbox(config)),
     ...(await checkModel(config)),
     ...(await checkPrices(config)),

@@ -1,3 +1,4 @@
+import type { Wire } from './error.ts'
 import { ApiError, isWire, toApiError } from './error.ts'
 import type { ApiRequest } from './request.ts'
 import type { CallOptions } from './types.ts'
@@ -72,7 +73,11 @@ export function createSend(ports: SendPorts): Send {
     const headers = headersOf(ports, request, options)
     for (let attempt = 1; ; attempt++) {
       const outcome = await attemptOnce(ports, base + request.path, request, headers, signal)
-      if ('answer' in outcome) return outcome.answer
+      if ('answer' in outcome) {
+        const isOwn = options.idempotencyKey !== undefined
+        if (attempt > 1 && !isOwn && isWithoutValue(outcome.answer)) throw valueLost(outcome.answer)
+        return outcome.answer
+      }
       const { error, passing, retryAfter } = outcome
       const again = request.repeatable && passing && attempt < ATTEMPTS
       const wait = again ? waitAfter(attempt, retryAfter, Date.now(), Math.random()) : undefined
@@ -80,6 +85,17 @@ export function createSend(ports: SendPorts): Send {
       await ports.wait(wait, signal)
     }
   }
+}
+
+/** Whether a value that is shown once was in the response of an earlier attempt. */
+function isWithoutValue(answer: unknown): answer is Wire {
+  return isWire(answer) && (answer['key'] === null || answer['secret'] === null)
+}
+
+function valueLost({ id }: Wire): ApiError {
+  const message =
+    'It was created, and the response with its value was lost. Delete it, and create another one.'
+  return new ApiError({ code: 'unexpected_answer', status: 0, message, details: { id } })
 }
 
 /**

@@ -56,8 +56,28 @@ interface Page<Entry> {
 /** The argument is optional when no field is required. */
 type Call<Input extends OperationInput, Answer, More = unknown> =
   Record<never, never> extends Flat<Given<Input> & More>
-    ? (given?: Flat<Given<Input> & More>, options?: CallOptions) => Promise<Answer>
-    : (given: Flat<Given<Input> & More>, options?: CallOptions) => Promise<Answer>
+    ? Answering<[given?: Flat<Given<Input> & More>], Answer>
+    : Answering<[given: Flat<Given<Input> & More>], Answer>
+
+/** What is shown once is there, unless an `Idempotency-Key` of the caller's may be an earlier call's. */
+type Answering<Args extends readonly unknown[], Answer> = Answer extends
+  { readonly key: string | null } | { readonly secret: string | null }
+  ? {
+      (...args: [...Args, options?: OwnOptions]): Promise<Shown<Answer>>
+      (...args: [...Args, options?: CallOptions]): Promise<Answer>
+    }
+  : (...args: [...Args, options?: CallOptions]) => Promise<Answer>
+
+interface OwnOptions extends CallOptions {
+  readonly idempotencyKey?: never
+}
+
+/** Names of response fields with values that are shown once. */
+type ShownOnce = 'key' | 'secret'
+
+type Shown<Answer> = {
+  [Name in keyof Answer]: Name extends ShownOnce ? NonNullable<Answer[Name]> : Answer[Name]
+}
 
 type Walk<Input extends OperationInput, Entry> =
   Record<never, never> extends Given<Input>

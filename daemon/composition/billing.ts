@@ -10,6 +10,7 @@ import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/config.ts'
 import type { Family } from '../operations/family.ts'
 import type { Machine } from '../platform.ts'
+import { keepIdentity } from './identity.ts'
 
 /**
  * Reads the prices that the operator configured.
@@ -44,7 +45,7 @@ interface Ports extends Pick<Machine, 'clock' | 'newId'> {
 /**
  * Opens the billing that the operator configured.
  *
- * @throws ConfigError for another currency than before, and for a price version that was changed
+ * @throws ConfigError for another currency or account of the processor than before, and for a price version that was changed
  */
 export async function openBilling(
   { billing: mode, currency }: Pick<Config, 'billing' | 'currency'>,
@@ -52,6 +53,7 @@ export async function openBilling(
 ): Promise<Billing> {
   if (mode === 'none') return createNoBilling(prices)
   await keepCurrency(store, currency)
+  if (processing !== undefined) await keepIdentity(store, processing)
   const changed = await store.write((tx) => keepPrices(tx, prices, clock.now()))
   if (changed !== undefined) {
     throw new ConfigError(

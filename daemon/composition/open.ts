@@ -30,8 +30,9 @@ import { openInOrder } from './closers.ts'
 import { declareEventTypes, requireNeeded, requireOwnTypes } from './declared.ts'
 import { allowedModels } from './editor.ts'
 import { createKernel } from './kernel.ts'
-import type { GivenPlugins } from './plugins.ts'
-import { openNamed, openPlugins } from './plugins.ts'
+import type { Extensions, GivenPlugins } from './plugins.ts'
+import { NO_EXTENSIONS, openPlugins } from './plugins.ts'
+import type { GivenProcessor } from './processor.ts'
 import { openProcessing } from './processor.ts'
 import { createWorkAvailable } from './work-available.ts'
 import type { Roles, Work } from './work.ts'
@@ -70,6 +71,10 @@ export interface Opening {
   readonly leaving?: AbortSignal | undefined
   /** Plugins that replace those of the settings. Default: none. */
   readonly plugins?: GivenPlugins
+  /** Plugins of the operator or the embedder, loaded and not created yet. Default: none. */
+  readonly extensions?: Extensions | undefined
+  /** Default: that of `KEYHOOK_BILLING`. */
+  readonly processor?: GivenProcessor | undefined
   /** Default: the clock that the processes of the store share. */
   readonly clock?: Clock | undefined
   /** Default: those of the settings. */
@@ -98,18 +103,20 @@ export function openPlatform(opening: Opening): Promise<Opened> {
 }
 
 async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'close'>> {
-  const { config, log, families, plugins: given = {} } = opening
+  const { config, log, families, plugins: given = {}, extensions = NO_EXTENSIONS } = opening
   requireNeeded(families)
   requireOwnTypes(config.eventTypes, families)
-  const fileProcessor = await openNamed(config, given, closers)
   const prices = opening.prices ?? (await loadPrices(config, families))
   const { store, appBytes, masterKeyFile } = await openStorage(opening, closers)
   await keepBrand(store, config.brand)
   const machine = machineOf(opening.clock ?? clockOf(store))
   const keyring = await openKeyring(config.masterKey, masterKeyFile, store, machine.random)
-  const ports = { ...machine, log, ownHosts: opening.ownHosts }
-  const plugins = await openPlugins(config, ports, given, closers)
-  const processing = given.processing ?? (await openProcessing(config, ports, closers))
+  // Only a store of several processes tells them of each other's changes.
+  const isShared = store.watch !== undefined
+  const ports = { ...machine, log, ownHosts: opening.ownHosts, isShared }
+  const plugins = await openPlugins(config, ports, { given, extensions }, closers)
+  const processing =
+    given.processing ?? (await openProcessing(config, ports, closers, opening.processor))
   const metrics = createMetrics()
   store.onSilence?.((processes) => {
     metrics.unacknowledged()
@@ -138,7 +145,7 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
       processing,
     }),
     store,
-    plugins: { ...plugins, appBytes, fileProcessor },
+    plugins: { ...plugins, appBytes: plugins.appBytes ?? appBytes },
     queues: createQueues(store),
     workAvailable: createWorkAvailable(),
   }

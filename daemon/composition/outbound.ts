@@ -1,5 +1,9 @@
 import { parseAllowList } from '../../lib/egress/allow-list.ts'
-import type { EgressClient, EgressFailure } from '../../plugins/egress/contract.ts'
+import type {
+  EgressClient,
+  EgressFailure,
+  EgressStreamRequest,
+} from '../../plugins/egress/contract.ts'
 import { EGRESS } from '../../plugins/registry.ts'
 import { hostPortOf } from '../http/host-port.ts'
 
@@ -7,12 +11,12 @@ import { hostPortOf } from '../http/host-port.ts'
 const FINAL: ReadonlySet<string> = new Set(['refused_address', 'tls'])
 /** `Response` refuses a body for these. */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
-const METHODS: ReadonlySet<string> = new Set(['GET', 'POST'])
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
 /** Servers of one service. */
 export interface Outbound {
   /**
-   * `fetch` for a URL as text, GET or POST, and a body as text; a redirect is a response like any other.
+   * `fetch` for a URL as text, and a body as text or bytes; a redirect is a response like any other.
    * Rejects when there is no status line: `internal` on the error names the server and the cause for logs,
    * and `final: true` says that a retry cannot help.
    */
@@ -40,6 +44,17 @@ export async function openOutbound(
   return { fetch: fetchOver(egress), close: () => egress.close() }
 }
 
+/** Opens a client that reaches every public host by https, and no private one. */
+export async function openPublicOutbound(limits: OutboundLimits): Promise<Outbound> {
+  const createEgress = await EGRESS.undici()
+  const egress = createEgress({
+    policy: { schemes: ['https'], allow: parseAllowList(''), ownHosts: limits.ownHosts },
+    maxSocketsPerOrigin: limits.atOnce,
+    maxAnswerBytes: limits.answer,
+  })
+  return { fetch: fetchOver(egress), close: () => egress.close() }
+}
+
 export async function openEgress(
   origins: readonly string[],
   limits: OutboundLimits,
@@ -58,14 +73,15 @@ export async function openEgress(
 
 function fetchOver(egress: Pick<EgressClient, 'stream'>): typeof globalThis.fetch {
   return async (url, { method = 'GET', headers, body = '', signal } = {}) => {
-    if (typeof url !== 'string' || typeof body !== 'string' || !METHODS.has(method)) {
-      throw new TypeError('not supported')
+    const bytes = bytesOf(body)
+    if (typeof url !== 'string' || bytes === undefined || !METHODS.has(method)) {
+      throw new TypeError('fetch: takes a URL as text, and a body as text or bytes')
     }
     const answer = await egress.stream({
       url,
-      method: method as 'GET' | 'POST',
+      method: method as EgressStreamRequest['method'],
       headers: Object.fromEntries(new Headers(headers)),
-      body: Buffer.from(body),
+      body: bytes,
       signal: signal ?? new AbortController().signal,
     })
     if (!answer.ok) {
@@ -75,11 +91,21 @@ function fetchOver(egress: Pick<EgressClient, 'stream'>): typeof globalThis.fetc
       })
     }
     const { status } = answer
-    return new Response(WITHOUT_BODY.has(status) ? null : answer.body, {
+    const isEmpty = WITHOUT_BODY.has(status) || method === 'HEAD'
+    return new Response(isEmpty ? null : answer.body, {
       status,
       headers: Object.entries(answer.headers).filter(isPresent),
     })
   }
+}
+
+/** Undefined for a body of another kind, such as a stream. */
+function bytesOf(body: unknown): Uint8Array | undefined {
+  if (typeof body === 'string') return Buffer.from(body)
+  if (body === null) return new Uint8Array()
+  if (body instanceof ArrayBuffer) return new Uint8Array(body)
+  if (!ArrayBuffer.isView(body)) return undefined
+  return new Uint8Array(body.buffer, body.byteOffset, body.byteLength)
 }
 
 function isPresent(entry: readonly [string, string | undefined]): entry is [string, string] {

@@ -1,5 +1,3 @@
-import { isAbsolute, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type {
   PaymentProcessor,
   PaymentProcessorPlugin,
@@ -13,6 +11,8 @@ import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/config.ts'
 import type { Machine } from '../platform.ts'
 import type { Closers } from './closers.ts'
+import { importModule, reasonOf } from './extensions/import-module.ts'
+import { folderProcessor } from './extensions/named.ts'
 import { openOutbound } from './outbound.ts'
 
 /** Modes without a payment processor. */
@@ -22,7 +22,13 @@ const NAME = /^[a-z][a-z0-9-]{0,31}$/
 const MAX_ANSWER = 4 * 1_048_576
 const AT_ONCE = 16
 
-type Given = Pick<Config, 'billing' | 'currency' | 'variable'>
+type Given = Pick<Config, 'billing' | 'currency' | 'variable' | 'dataDir'>
+
+/** A processor that an embedder hands over, with its settings. */
+export interface GivenProcessor {
+  readonly plugin: unknown
+  readonly settings: ProcessorSettings
+}
 
 /**
  * Opens the payment processor that the operator configured; undefined: none takes money.
@@ -30,13 +36,17 @@ type Given = Pick<Config, 'billing' | 'currency' | 'variable'>
  * @throws ConfigError for a module that cannot be loaded or exports none, and for its settings
  */
 export async function openProcessing(
-  { billing, currency, variable }: Given,
+  { billing, currency, variable, dataDir }: Given,
   { clock, ownHosts }: Pick<Machine, 'clock'> & { readonly ownHosts: readonly string[] },
   closers: Closers,
+  given?: GivenProcessor,
 ): Promise<Processing | undefined> {
-  if (!hasProcessor({ billing })) return undefined
-  const plugin = await loadProcessor(billing)
-  const settings = settingsOf(plugin, variable)
+  if (given === undefined && !hasProcessor({ billing })) return undefined
+  const plugin =
+    given === undefined
+      ? await loadProcessor(billing, dataDir)
+      : requireProcessor(billing, given.plugin)
+  const settings = settingsOf(plugin, given ? (name) => given.settings[name] : variable)
   try {
     const outbound = await openOutbound(plugin.origins(settings), {
       ownHosts,
@@ -72,11 +82,14 @@ export async function openProcessing(
 export const hasProcessor = ({ billing }: Pick<Config, 'billing'>): boolean => !WITHOUT.has(billing)
 
 /** @throws ConfigError */
-export async function loadProcessor(named: string): Promise<PaymentProcessorPlugin> {
-  const load = Object.hasOwn(PROCESSORS, named)
-    ? PROCESSORS[named as keyof typeof PROCESSORS]
-    : async () => (await loadModule(named)).paymentProcessor
-  const plugin: unknown = await load()
+async function loadProcessor(named: string, dataDir: string): Promise<PaymentProcessorPlugin> {
+  if (Object.hasOwn(PROCESSORS, named)) return PROCESSORS[named as keyof typeof PROCESSORS]()
+  const inFolder = NAME.test(named) ? folderProcessor(dataDir, named) : undefined
+  const module = await importModule(`KEYHOOK_BILLING is ${named}`, inFolder ?? named)
+  return requireProcessor(named, module['paymentProcessor'])
+}
+
+function requireProcessor(named: string, plugin: unknown): PaymentProcessorPlugin {
   if (!isPlugin(plugin)) {
     throw new ConfigError(`KEYHOOK_BILLING is ${named}, which exports no paymentProcessor`)
   }
@@ -84,29 +97,6 @@ export async function loadProcessor(named: string): Promise<PaymentProcessorPlug
     throw new ConfigError(`KEYHOOK_BILLING is ${named}, whose name is not [a-z][a-z0-9-]{0,31}`)
   }
   return plugin
-}
-
-/** Names that begin like paths are paths; all others are packages. */
-async function loadModule(named: string): Promise<{ readonly paymentProcessor?: unknown }> {
-  const isPath = isAbsolute(named) || /^\.{1,2}[/\\]/.test(named)
-  try {
-    return (await import(isPath ? pathToFileURL(resolve(named)).href : named)) as {
-      readonly paymentProcessor?: unknown
-    }
-  } catch (cause) {
-    throw new ConfigError(
-      `KEYHOOK_BILLING is ${named}, which cannot be loaded: ${reasonOf(cause)}`,
-      {
-        cause,
-      },
-    )
-  }
-}
-
-/** The first line: an operator reads it in one line of the start. */
-function reasonOf(cause: unknown): string {
-  const text = cause instanceof Error ? cause.message : String(cause)
-  return text.split('\n')[0] ?? ''
 }
 
 function isPlugin(plugin: unknown): plugin is PaymentProcessorPlugin {
@@ -123,7 +113,6 @@ function isSetting(setting: unknown): boolean {
 const METHODS = [
   'createCustomer',
   'createCheckout',
-  'expireCheckout',
   'usePaymentMethod',
   'cancelSubscription',
   'openPortal',

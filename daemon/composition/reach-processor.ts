@@ -23,17 +23,23 @@ export async function reachProcessor(
   const opened = await openInOrder(async (closers) => ({
     processing: await openProcessing(config, { clock, ownHosts: [] }, closers),
   }))
+  // Its timer keeps the signal: composite signals, which the processor makes of it, do not.
+  const late = new AbortController()
+  const failure = new ProcessorError('unavailable', {
+    internal: `no answer in ${REACHED_WITHIN} ms`,
+  })
+  const cancel = clock.after(REACHED_WITHIN, () => late.abort(failure), 'background')
   try {
     const { price_micros } = (await loadPrices(config, families)).at(clock.now()).plans.pro
     const plan = { price_micros, currency: config.currency }
     const { name, processor } = opened.processing ?? {}
-    const { detail = '' } =
-      (await processor?.check(plan, AbortSignal.timeout(REACHED_WITHIN))) ?? {}
+    const { detail = '' } = (await processor?.check(plan, late.signal)) ?? {}
     return { detail: `${name ?? ''}: ${detail}` }
   } catch (cause) {
     if (!(cause instanceof ProcessorError)) throw cause
     throw new Error(cause.internal ?? cause.message, { cause })
   } finally {
+    cancel()
     await opened.close()
   }
 }

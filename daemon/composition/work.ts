@@ -18,6 +18,7 @@ import { startOutbox } from '../worker/outbox.ts'
 import { createOutboxStatus } from '../worker/outbox/status.ts'
 import { startReencryption } from '../worker/reencrypt.ts'
 import { startPassageRemoval } from '../worker/removed.ts'
+import { deleteEndedPushes } from '../worker/ended-pushes.ts'
 import { scheduleWork, purgeExpired } from '../worker/retention.ts'
 
 const USES_EVERY = 30 * SECOND
@@ -189,6 +190,8 @@ async function purge(
   const retention = { events: days(retentionDays), audit: days(auditDays), access }
   try {
     const purged = await purgeExpired(store, retention, clock.now(), isStopping)
+    const pushes = await deleteEndedPushes(store, clock.now(), isStopping)
+    if (pushes > 0) log.info({ pushes }, 'deleted the webhooks of ended tasks')
     if (Object.keys(purged).length > 0) log.info({ purged }, 'deleted expired rows')
   } catch (cause) {
     log.warn({ err: cause }, 'expired rows could not be deleted; retrying in the next hour')

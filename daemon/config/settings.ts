@@ -28,12 +28,20 @@ import {
   parseOperatorToken,
   parseOwnerEmail,
   parseOwnerPassword,
+  parsePlugin,
+  parsePlugins,
   parsePort,
   parseRate,
   parseRetrySchedule,
   parseScopeFamilies,
   readMasterKeys,
 } from './values.ts'
+
+/** One plugin of a contract. */
+function pluginSetting(env: string, what: string, shown: string): Setting<readonly string[]> {
+  const doc = `${what}: the package or the absolute path of a plugin.`
+  return { env, doc, shown, fallback: [], parse: parsePlugin }
+}
 
 /** Every setting of the daemon. Each may also be given as `<NAME>_FILE`, the path of a file. */
 export const SETTINGS = {
@@ -209,12 +217,33 @@ export const SETTINGS = {
     fallback: [],
     parse: parseNameServers,
   } satisfies Setting<readonly string[]>,
-  filesPlugin: textSetting({
+  appsPlugin: pluginSetting(
+    'KEYHOOK_APPS_PLUGIN',
+    'Storage of the files of apps',
+    'the data folder, or the database of several daemons',
+  ),
+  editsPlugin: pluginSetting(
+    'KEYHOOK_EDITS_PLUGIN',
+    'Editor that carries out prompts',
+    'KEYHOOK_LLM_BASE_URL',
+  ),
+  filesPlugin: {
     env: 'KEYHOOK_FILES_PLUGIN',
-    doc: 'Processor of knowledge files: built-in, or the package or path of a module with createFileProcessor.',
-    shown: 'built-in',
-    fallback: 'built-in',
-  }),
+    doc: 'Readers of knowledge files before the built-in ones: packages or absolute paths of plugins, comma separated.',
+    shown: 'the built-in readers alone',
+    fallback: [],
+    parse: parsePlugins,
+  } satisfies Setting<readonly string[]>,
+  deployPlugin: pluginSetting(
+    'KEYHOOK_DEPLOY_PLUGIN',
+    'Deployer that builds releases',
+    'the daemon serves them',
+  ),
+  embeddingsPlugin: pluginSetting(
+    'KEYHOOK_EMBEDDINGS_PLUGIN',
+    'Embedder that computes vectors of texts',
+    'KEYHOOK_EMBEDDINGS_MODEL',
+  ),
   webhookAllow: {
     env: 'KEYHOOK_WEBHOOK_ALLOW',
     doc: 'Permitted private targets of webhooks: CIDRs or exact hosts, each with an optional :port.',
@@ -331,7 +360,7 @@ export const SETTINGS = {
   }),
   stripePricePro: optionalSetting({
     env: 'KEYHOOK_STRIPE_PRICE_PRO',
-    doc: "Id of Stripe's price of the Pro plan, such as price_1a2b.",
+    doc: "Ids of Stripe's prices of the Pro plan, comma separated: the first is sold, and subscribers of the others keep Pro.",
     shown: 'none; needed with KEYHOOK_BILLING=stripe',
     parse: (text) => text,
   }),

@@ -76,7 +76,24 @@ export function parseModels(text: string): readonly string[] {
   throw new Error('must be at most 100 models, each 1 to 100 letters, digits or _ . : / @ + -')
 }
 
-/** A plan without a processor must not look as if it were paid for. */
+/** The package or path of a plugin. */
+export function parsePlugin(text: string): readonly string[] {
+  if (/^[^\s,]+$/.test(text)) return text === BUILT_IN ? [] : [text]
+  throw new Error('must be one package or absolute path of a plugin')
+}
+
+/** What replaces nothing. */
+const BUILT_IN = 'built-in'
+
+/** Packages or paths of plugins, each once. */
+export function parsePlugins(text: string): readonly string[] {
+  const names = elementsOf(text)
+  if (names.every((name) => /^\S+$/.test(name)) && new Set(names).size === names.length) {
+    return names.filter((name) => name !== BUILT_IN)
+  }
+  throw new Error('must be packages or absolute paths of plugins, each once')
+}
+
 /** `none`, `internal`, a built-in processor, or the package or path of another one. */
 export function parseBilling(text: string): BillingMode {
   if (/^\S+$/.test(text)) return text

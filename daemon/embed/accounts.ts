@@ -31,7 +31,7 @@ export function createUpdateAccount(platform: Platform): UpdateAccount {
     const [id, changes = {}] = readAccountChanges(args) as [string, AccountChanges?]
     const { key_limit, plan } = changes
     if (key_limit === undefined && plan === undefined) throw nothingChanged()
-    if (plan !== undefined && billing.processing !== undefined) throw accountError('plan_managed')
+    if (plan !== undefined && billing.sellsPlan) throw accountError('plan_managed')
     const principal: OperatorPrincipal = {
       type: 'operator',
       account_id: id,
@@ -40,7 +40,7 @@ export function createUpdateAccount(platform: Platform): UpdateAccount {
     const requestId = `req_${toHex(random(REQUEST_ID_BYTES))}`
     return store.write(async (tx) => {
       const now = clock.now()
-      const change = { tx, platform, principal, now, requestId, ip: '' }
+      const change = { tx, platform, principal, now, requestId, ip: '', via: null }
       const note = (action: string): Promise<void> =>
         audit(change, { account_id: id, action, target_type: 'account', target_id: id })
       if ((await tx.accounts.get(id)) === undefined) {

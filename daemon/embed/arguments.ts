@@ -31,6 +31,7 @@ import type { Requirement } from '../families/keys/need.ts'
 import { isAccountId } from '../authority/principal.ts'
 import { SETTINGS } from '../config/settings.ts'
 import { DAEMON_ONLY } from './options.ts'
+import { PLUGINS } from './plugins.ts'
 
 const ACCOUNT_ID: Kind = {
   allowed: 'an account id of 1 to 64 letters, digits, _ or -',
@@ -132,6 +133,9 @@ export const readRoutes = {
   callback: declareArguments('callback', { options: ROUTE_OPTIONS }),
   koa: declareArguments('koa', { options: ROUTE_OPTIONS }),
   fastify: declareArguments('fastify', { options: optionsOf({ resolve: RESOLVE }) }),
+  web: declareArguments('web', {
+    options: optionsOf({ prefix: optional(TEXT), resolve: RESOLVE, address: optional(FUNCTION) }),
+  }),
 }
 
 /** Result of `resolve`: a misspelt `authenticated_at` would count as a sign-in just now. */
@@ -228,6 +232,7 @@ const readOwnOptions: ReadArguments = declareArguments('createKeyhook', {
     tablePrefix: optional(NAME),
     dispatch: optional(BOOLEAN),
     families: optional({ ...listOf(FAMILY), allowed: 'a list of families, not empty' }),
+    plugins: PLUGINS,
     ...Object.fromEntries(EMBEDDED.map((name) => [name, kindOf(name)])),
   }),
 })

@@ -2,6 +2,7 @@ import { suggest } from '../../lib/internal/nearest.ts'
 import type { Creator } from '../../lib/key/record.ts'
 import type { Instant } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
+import type { HoldState } from '../../plugins/platform/contract/ledger.ts'
 import type { PlatformTx } from '../../plugins/platform/contract.ts'
 import type { BillingReads, Charged } from '../billing/billing.ts'
 import type { PriceQuote } from '../billing/quote.ts'
@@ -47,9 +48,17 @@ export interface InTransaction {
   readonly transaction?: object
 }
 
+/** Of work after `hold`: its price is held, was captured by an earlier call, or is nothing. */
+export type WorkState = 'held' | 'captured' | 'free'
+
 export interface EmbeddedBilling {
   quote(work: WorkToQuote, options?: InTransaction): Promise<PriceQuote>
-  hold(work: WorkToHold, options?: InTransaction): Promise<void>
+  /**
+   * Holds the price of work. Work that was captured before is not held again, and needs not be done again.
+   *
+   * @throws KeyhookError `insufficient_balance`
+   */
+  hold(work: WorkToHold, options?: InTransaction): Promise<{ readonly state: WorkState }>
   capture(
     work: WorkToCapture,
     options?: InTransaction,
@@ -86,7 +95,7 @@ export function createEmbeddedBilling(
     { account_id, operation, key_id }: WorkToQuote,
     now: Instant,
   ): Promise<Charged> {
-    const charged = { account_id, operation, app_id: null, now }
+    const charged = { account_id, operation, app_id: null, readsBilling: true, now }
     if (key_id === undefined) return { ...charged, by: EMBEDDER }
     // An unknown key would have no budget.
     const [key] = await keys.chain(account_id, key_id)
@@ -111,13 +120,15 @@ export function createEmbeddedBilling(
       const { operation_id, quantity = 1, lifetime_seconds: lifetime } = work
       const now = clock.now()
       requirePriced('billing.hold', work.operation, now)
-      await unit(options, async (tx) =>
-        billing.hold(tx, {
+      return unit(options, async (tx) => {
+        await billing.hold(tx, {
           ...(await chargedAs(tx, work, now)),
           works: [{ operation_id, quantity }],
           ...(lifetime === undefined ? {} : { lifetime: lifetime * SECOND }),
-        }),
-      )
+        })
+        const hold = await tx.ledger.getHold(work)
+        return { state: STATES[hold?.state ?? 'released'] }
+      })
     },
     async capture(...args) {
       const [{ quantity, ...work }, options = {}] = readBilling.capture(args) as typeof args
@@ -130,6 +141,14 @@ export function createEmbeddedBilling(
       await unit(options, (tx) => billing.release(tx, work))
     },
   }
+}
+
+/** Of the last hold of work: one that was returned was not made again, so the work costs nothing now. */
+const STATES: Readonly<Record<HoldState, WorkState>> = {
+  open: 'held',
+  captured: 'captured',
+  released: 'free',
+  expired: 'free',
 }
 
 const EMBEDDER: Creator = { type: 'operator', id: null }

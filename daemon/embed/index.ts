@@ -14,6 +14,8 @@ import { createEmbeddedResolver, inProcessResolver } from '../http/resolve.ts'
 import type { PrincipalResolver } from '../http/state.ts'
 import type { Opened } from '../composition/open.ts'
 import { openPlatform } from '../composition/open.ts'
+import type { GivenProcessor } from '../composition/processor.ts'
+import type { PaymentProcessorPlugin } from '../../plugins/billing/contract.ts'
 import { apiPages } from '../openapi/pages.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createLog } from '../telemetry/log.ts'
@@ -30,13 +32,16 @@ import {
   readSignedIn,
   readWork,
 } from './arguments.ts'
-import type { Keyhook, KeyhookOptions } from './keyhook.ts'
+import type { Keyhook, KeyhookOptions, ScopeFamilies, ScopeOf, TypedOptions } from './keyhook.ts'
 import { inCode, readGiven } from './options.ts'
+import { readPlugins, readProcessor } from './plugins.ts'
 import { openStorage } from './storage.ts'
 import { createPublish } from './publish.ts'
 import type { Callback, RouteOptions, SignedIn } from './routes.ts'
 import { callbackOf, fastifyOf, koaOf, toPrincipal } from './routes.ts'
 import { createTransactions } from './transactions.ts'
+import type { WebHandler, WebOptions } from './web/handler.ts'
+import { givenOf, webOf } from './web/handler.ts'
 
 export { ConfigError } from '../config/config.ts'
 export type { AccountChanges, AccountSettings } from './accounts.ts'
@@ -50,9 +55,11 @@ export type {
 } from './billing.ts'
 export type { PriceQuote } from '../billing/quote.ts'
 export type { Requirement } from '../families/keys/need.ts'
-export type { Keyhook, KeyhookOptions } from './keyhook.ts'
+export type { Keyhook, KeyhookOptions, ScopeFamilies, ScopeOf, TypedOptions } from './keyhook.ts'
 export type { EventToPublish, Published } from './publish.ts'
+export type { ChosenPlugins, GivenOptions, PluginChoice } from './plugins.ts'
 export type { RouteOptions, SignedIn } from './routes.ts'
+export type { WebHandler, WebOptions } from './web/handler.ts'
 
 /**
  * Opens Keyhook in this process, over your database or its own.
@@ -66,10 +73,13 @@ export type { RouteOptions, SignedIn } from './routes.ts'
  * const keyhook = await createKeyhook({ database: sequelize, masterKey, baseUrl: 'http://127.0.0.1:3000' })
  * createServer(keyhook.callback()).listen(3000, '127.0.0.1')
  */
-export async function createKeyhook(
-  ...args: readonly [options?: KeyhookOptions]
-): Promise<Keyhook> {
-  const [options = {}] = readKeyhookOptions(args) as typeof args
+export async function createKeyhook<
+  const Type extends string = string,
+  const Families extends ScopeFamilies = ScopeFamilies,
+>(
+  ...args: readonly [options?: TypedOptions<Type, Families>]
+): Promise<Keyhook<Type, ScopeOf<Families>>> {
+  const [options = {}] = readKeyhookOptions(args) as readonly [KeyhookOptions?]
   try {
     return await open(options)
   } catch (cause) {
@@ -79,8 +89,10 @@ export async function createKeyhook(
 }
 
 async function open(options: KeyhookOptions): Promise<Keyhook> {
-  const { database, tablePrefix, dispatch = true, families = [], ...given } = options
-  const config = readGiven(given)
+  const { database, tablePrefix, dispatch = true, families = [], plugins = {}, ...given } = options
+  const processor = readProcessor(plugins)
+  const extensions = readPlugins(plugins)
+  const config = withProcessor(readGiven(given), processor)
   const log = createLog(config.logLevel)
   const served = [...EMBEDDED_FAMILIES, ...families]
   const opened = await openPlatform({
@@ -105,6 +117,8 @@ async function open(options: KeyhookOptions): Promise<Keyhook> {
     baseUrl: config.baseUrl ?? `http://${config.host}:${config.port}`,
     // It does not listen: only the embedder knows the addresses of its server.
     ownHosts: [],
+    extensions,
+    processor,
   })
   try {
     await opened.start({ dispatch, billing: true })
@@ -113,6 +127,20 @@ async function open(options: KeyhookOptions): Promise<Keyhook> {
     throw cause
   }
   return assemble(opened, { config, log, served, database })
+}
+
+/**
+ * The payment processor names the mode of billing.
+ *
+ * @throws TypeError for another mode beside it
+ */
+function withProcessor(config: Config, processor: GivenProcessor | undefined): Config {
+  if (processor === undefined) return config
+  const { name } = processor.plugin as PaymentProcessorPlugin
+  if (config.billing === 'none' || config.billing === name) return { ...config, billing: name }
+  throw new TypeError(
+    `createKeyhook: options.billing is ${config.billing}, and plugins.billing ${name}`,
+  )
 }
 
 interface Setting {
@@ -165,7 +193,7 @@ function assemble(opened: Opened, { config, log, served, database }: Setting): K
     )
   }
 
-  function callbackFor({ prefix, resolve = nobody }: RouteOptions): Callback {
+  function callbackFor(prefix: string | undefined, resolve: Resolve = nobody): Callback {
     const users: PrincipalResolver = async (ctx) => {
       const signedIn = await resolve(ctx.req)
       if (!signedIn) return undefined
@@ -179,6 +207,13 @@ function assemble(opened: Opened, { config, log, served, database }: Setting): K
       prefix,
     )
   }
+
+  function webFor({ prefix = pathOf(config.baseUrl), resolve, address }: WebOptions): WebHandler {
+    const callback = callbackFor(prefix, resolve && ((request) => resolve(...givenOf(request))))
+    return webOf(callback, address)
+  }
+
+  let mounted: WebHandler | undefined
 
   let isStopped = false
   function requireRunning(): void {
@@ -238,16 +273,21 @@ function assemble(opened: Opened, { config, log, served, database }: Setting): K
     },
     callback(...args) {
       const [options = {}] = readRoutes.callback(args) as typeof args
-      return callbackFor(options)
+      return callbackFor(options.prefix, options.resolve)
     },
     koa(...args) {
       const [options = {}] = readRoutes.koa(args) as typeof args
-      return koaOf(callbackFor(options))
+      return koaOf(callbackFor(options.prefix, options.resolve))
     },
     fastify(...args) {
       const [options = {}] = readRoutes.fastify(args) as typeof args
-      return fastifyOf((prefix) => callbackFor({ ...options, prefix }))
+      return fastifyOf((prefix) => callbackFor(prefix, options.resolve))
     },
+    web: ((...args: readonly unknown[]) => {
+      const [options = {}] = readRoutes.web(args) as readonly [WebOptions?]
+      return webFor(options)
+    }) as Keyhook['web'],
+    fetch: (request, ...context) => (mounted ??= webFor({}))(request, ...context),
     dispatcher: {
       start: () => engine.dispatcher.start(),
       stop: () => engine.dispatcher.stop(),
@@ -274,6 +314,13 @@ const IN_PROCESS = 'http://keyhook.invalid'
 function isMissing(value: unknown): boolean {
   return value === undefined || value === null || value === ''
 }
+
+/** The path that clients see, without a trailing slash. */
+function pathOf(baseUrl: string | undefined): string {
+  return baseUrl === undefined ? '' : new URL(baseUrl).pathname.replace(/\/$/, '')
+}
+
+type Resolve = NonNullable<RouteOptions['resolve']>
 
 function nobody(): Promise<undefined> {
   return Promise.resolve(undefined)

@@ -6,9 +6,11 @@ import type { Platform } from '../platform.ts'
 import type { UpdateAccount } from './accounts.ts'
 import type { EmbeddedBilling } from './billing.ts'
 import type { GivenSettings } from './options.ts'
-import type { Publish } from './publish.ts'
+import type { ChosenPlugins } from './plugins.ts'
+import type { EventToPublish, Publish } from './publish.ts'
 import type { Callback, RouteOptions, fastifyOf, koaOf } from './routes.ts'
 import type { Transactions } from './transactions.ts'
+import type { WebHandler, WebOptions } from './web/handler.ts'
 
 export interface KeyhookOptions extends GivenSettings {
   /**
@@ -22,10 +24,39 @@ export interface KeyhookOptions extends GivenSettings {
   readonly dispatch?: boolean
   /** Your own families, in addition to the product's. */
   readonly families?: readonly Family[]
+  /** Your own implementations of the contracts, instead of the built-in ones. */
+  readonly plugins?: ChosenPlugins
 }
 
-/** Keyhook inside your own process. */
-export interface Keyhook {
+/** Scope families with their actions. */
+export type ScopeFamilies = Readonly<Record<string, readonly string[]>>
+
+/** Options whose event types and scopes are known to the compiler where they are written out. */
+export type TypedOptions<Type extends string, Families extends ScopeFamilies> = Omit<
+  KeyhookOptions,
+  'eventTypes' | 'scopes'
+> & {
+  readonly eventTypes?: readonly Type[] | KeyhookOptions['eventTypes']
+  readonly scopes?: Families | KeyhookOptions['scopes']
+}
+
+/** The scopes of families, and those of the service; any text where the families are not known. */
+export type ScopeOf<Families extends ScopeFamilies> = string extends keyof Families
+  ? string
+  : | {
+        [Family in keyof Families & string]: `${Family}:${Families[Family][number]}`
+      }[keyof Families & string]
+    | ServiceScope
+
+type ServiceScope =
+  | `${'apps' | 'edits' | 'files' | 'deploy' | 'settings' | 'keys' | 'webhooks' | 'events'}:${'read' | 'write'}`
+  | `${'observe' | 'discovery' | 'billing'}:read`
+
+/**
+ * Keyhook inside your own process. `Type` and `Scope` are the event types and scopes that its options declare; an
+ * account may declare further types, which `Keyhook` without parameters accepts.
+ */
+export interface Keyhook<Type extends string = string, Scope extends string = string> {
   readonly keys: {
     /**
      * Returns the owner of a key and what it may do now.
@@ -37,7 +68,7 @@ export interface Keyhook {
      *   for a requirement that is missing, of another name, or undefined, and for a scope that is not
      *   declared
      */
-    verify(value: string | null | undefined, requirement: Requirement): Promise<VerifiedKey>
+    verify(value: string | null | undefined, requirement: Requirement<Scope>): Promise<VerifiedKey>
   }
   readonly accounts: {
     /**
@@ -61,7 +92,7 @@ export interface Keyhook {
      *   `event_id_conflict`, `unavailable`; TypeError for an event or an option of another name or
      *   type, and for what is no transaction to publish in
      */
-    publish: Publish
+    publish(event: EventToPublish<Type>, options?: Parameters<Publish>[1]): ReturnType<Publish>
   }
   /**
    * Charges for operations of your own, which the price file names, to the credit of accounts. Without
@@ -115,6 +146,27 @@ export interface Keyhook {
   koa(options?: RouteOptions): ReturnType<typeof koaOf>
   /** The same as a Fastify plugin; its prefix is the one of its registration. */
   fastify(options?: Omit<RouteOptions, 'prefix'>): ReturnType<typeof fastifyOf>
+  /**
+   * The same for frameworks with web-standard requests: returns `(request) => Promise<Response>`. What they
+   * pass beside the request is passed to `resolve` and `address`.
+   *
+   * @example
+   * const api = keyhook.web({ address: (request, server) => server.requestIP(request)?.address })
+   * Bun.serve({ fetch: (request, server) => api(request, server) })
+   */
+  web<Context extends readonly unknown[] = readonly unknown[]>(
+    options?: WebOptions<Context>,
+  ): WebHandler<Context>
+  /**
+   * Responds to a web-standard request below the path of `baseUrl`, as `web()` without options does. Further
+   * arguments of a framework are ignored.
+   *
+   * The promise rejects when the client leaves before the response begins.
+   *
+   * @example
+   * export const GET = keyhook.fetch
+   */
+  readonly fetch: WebHandler
   readonly dispatcher: { start(): Promise<void>; stop(): Promise<void> }
   readonly platform: Platform
   /** Lets running attempts end, and closes what was opened here. */

@@ -12,6 +12,7 @@ const LISTENS = 'your own server listens'
 const USERS = 'its users are those of your product'
 const APPS = 'apps are served by the daemon alone'
 const WORK = 'edits and files of apps are worked on by the daemon alone'
+const GIVEN = 'plugins are handed over in options.plugins'
 
 /** Settings without effect in an embedded Keyhook, with the reason. */
 export const DAEMON_ONLY = {
@@ -33,7 +34,11 @@ export const DAEMON_ONLY = {
   accessDays: APPS,
   dnsServers: APPS,
   workLease: WORK,
-  filesPlugin: WORK,
+  appsPlugin: GIVEN,
+  editsPlugin: GIVEN,
+  filesPlugin: GIVEN,
+  deployPlugin: GIVEN,
+  embeddingsPlugin: GIVEN,
   llmBaseUrl: WORK,
   llmApiKey: WORK,
   llmModel: WORK,

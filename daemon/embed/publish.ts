@@ -16,9 +16,9 @@ import { readPublish } from './arguments.ts'
 import type { Transactions } from './transactions.ts'
 
 /** Event to publish. */
-export interface EventToPublish {
+export interface EventToPublish<Type extends string = string> {
   readonly account_id: string
-  readonly type: string
+  readonly type: Type
   /** Serialised once, as JSON. */
   readonly data: object
   readonly app_id?: string

@@ -19,7 +19,7 @@ import { createInnerCalls } from './inner-call.ts'
 import type { Protocol } from './protocol-steps.ts'
 import type { StepOptions, Way } from './operation-steps.ts'
 import { createStepsOf } from './operation-steps.ts'
-import type { RequestState, Step } from './state.ts'
+import type { RequestContext, RequestState, Step } from './state.ts'
 
 export interface MountOptions extends StepOptions {
   readonly families: readonly Family[]
@@ -56,10 +56,14 @@ export function mount(options: MountOptions): Mounted {
   const fixed = new Map<string, Step>()
   const refuse = noRoute(operations, absent)
   for (const operation of operations.toSorted(byLiterals)) {
-    const steps = stepsOf(operation)
+    const steps: Step[] = [...stepsOf(operation)]
     if (operation.path.includes('{')) {
       router.register(routePath(operation), [operation.method], steps, { name: operation.id })
-    } else fixed.set(`${operation.method} ${operation.path}`, compose([...before, ...steps]))
+    } else
+      fixed.set(
+        `${operation.method} ${operation.path}`,
+        compose<RequestContext>([...before, ...steps]),
+      )
   }
   const { processing } = platform.billing
   if (processing !== undefined) {

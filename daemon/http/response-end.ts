@@ -3,6 +3,9 @@ import { httpError } from '../operations/errors.ts'
 
 type Socket = IncomingMessage['socket']
 
+/** One listener for each response: with more than ten, Node warns of a leak. */
+const runs = new WeakMap<ServerResponse, (() => void)[]>()
+
 /** Callbacks of responses that are queued behind another response of their connection. */
 const queued = new WeakMap<Socket, Set<() => void>>()
 
@@ -19,12 +22,19 @@ export function onResponseEnd(
     run()
     return
   }
+  const known = runs.get(response)
+  if (known !== undefined) {
+    known.push(run)
+    return
+  }
+  const all = [run]
+  runs.set(response, all)
   let hasRun = false
   function end(): void {
     if (hasRun) return
     hasRun = true
     queued.get(socket)?.delete(end)
-    run()
+    for (const each of all) each()
   }
   // `close` follows `finish`.
   response.once('close', end)

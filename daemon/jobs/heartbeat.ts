@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/engine/ports.ts'
 import type { Instant, Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 import type { Hold, JobLine, JobProgress } from '../../plugins/platform/contract/jobs.ts'
-import { cleanCount, cleanText } from '../families/clean.ts'
+import { cleanCount, cleanText } from './clean.ts'
 
 /** Minimum interval between two records of progress. */
 const SOON: Millis = SECOND

@@ -1,6 +1,8 @@
+import type { Instant } from '../../lib/time.ts'
 import type { PlatformTx } from '../../plugins/platform/contract.ts'
 import type { TaskFailure, TaskMove } from '../../plugins/platform/contract/tasks.ts'
-import type { Instant } from '../../lib/time.ts'
+import type { Notifying } from './notify-task.ts'
+import { notifyTask } from './notify-task.ts'
 
 /** How work that an agent may have asked for goes on. */
 export interface WorkChange {
@@ -12,15 +14,19 @@ export interface WorkChange {
 }
 
 /**
- * Moves the task of an edit or deployment, if an agent asked for it, in the unit of work that changes it.
+ * Moves the task of an edit or deployment, if an agent asked for it, in the unit of work that changes it,
+ * and notifies those that it is pushed to.
  */
 export async function moveTask(
-  tx: Pick<PlatformTx, 'tasks'>,
+  platform: Notifying,
+  tx: PlatformTx,
   subjectId: string,
   { state, at, error = null, charged_micros = 0 }: WorkChange,
 ): Promise<void> {
   const charged = state === 'working' ? null : charged_micros
-  await tx.tasks.move(subjectId, { state, at, failure: error && failureOf(error), charged })
+  const failure = error && failureOf(error)
+  const task = await tx.tasks.move(subjectId, { state, at, failure, charged })
+  if (task !== undefined) await notifyTask(platform, tx, task)
 }
 
 function failureOf({ code, class: kind, message, retryable }: NonNullable<WorkChange['error']>) {

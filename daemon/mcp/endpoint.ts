@@ -1,6 +1,9 @@
+import type { CreateMcpHandlerOptions, McpServerFactory } from '@modelcontextprotocol/server'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import compose from 'koa-compose'
 import { KeyhookError } from '../../lib/errors.ts'
+import type { Selection } from '../agents/selection.ts'
+import { createWorkFinder } from '../agents/follow.ts'
 import { createSelector } from '../agents/selection.ts'
 import { toolsOf } from '../agents/tools.ts'
 import { DEFAULT_BODY_LIMIT } from '../limits/amounts.ts'
@@ -8,10 +11,11 @@ import { holdAnswer } from '../http/middleware/hold-responses.ts'
 import type { Protocol, ProtocolOptions } from '../http/protocol-steps.ts'
 import { admitKey, createReadCharge, originCheck, readMessage } from '../http/protocol-steps.ts'
 import type { RequestContext, Step } from '../http/state.ts'
+import { answerDirectCall, readDirectCall } from './direct-call.ts'
 import type { Message } from './event-stream.ts'
-import { reserveStream } from './event-stream.ts'
+import { beginEvents, reserveProgress, reserveStream } from './event-stream.ts'
 import type { McpCall } from './mcp-call.ts'
-import { createServer } from './server.ts'
+import { createServer, watchTools } from './server.ts'
 
 const PATHS: ReadonlySet<string> = new Set(['/mcp', '/mcp/'])
 
@@ -84,35 +88,76 @@ const requireMessage: Step = function requireMessage(ctx, next) {
 }
 
 function answer(options: ProtocolOptions): Step {
-  const select = createSelector(toolsOf(options.families))
+  const select = keepSelections(createSelector(toolsOf(options.families)))
   const charge = createReadCharge(options)
   const calls = new WeakMap<Request, McpCall>()
-  const { fetch: serve } = createMcpHandler(({ requestInfo }) => {
+  const create: McpServerFactory = ({ requestInfo, era }) => {
     const call = requestInfo && calls.get(requestInfo)
     if (call === undefined) throw new TypeError('no request')
-    return createServer(call)
-  })
+    return createServer(call, era)
+  }
+  const shared = createMcpHandler(create)
+  const find = createWorkFinder(options.families)
   const url = `${options.platform.baseUrl}/mcp`
   return async function answer(ctx) {
-    const selection = select(ctx.query)
+    const selection = select(ctx)
     const body = ctx.state.body as Message
+    const call: McpCall = { ctx, options, selection, find, hasStream: false, isPaid: false }
+    const direct = readDirectCall(ctx, body, selection)
+    if (direct !== undefined) {
+      const answered = await answerDirectCall(call, direct)
+      if (!call.isPaid) await charge(ctx)
+      ctx.set('Cache-Control', 'no-store')
+      ctx.set('Content-Type', 'application/json')
+      ctx.body = answered
+      return
+    }
     // Before its work: a caller with too many streams is refused as in REST.
-    const stream = isStreamed(body) ? reserveStream(options, ctx, body) : undefined
+    // One who listens has a handler of its own: changes of one key are for its streams alone.
+    const { fetch: serve, notify } = isStreamed(body) ? createMcpHandler(create, QUIET) : shared
+    const stream = isStreamed(body)
+      ? reserveStream(options, ctx, body, watchTools(call, notify.toolsChanged))
+      : reserveProgress(options, ctx, body)
+    call.hasStream = stream !== undefined
     try {
       const request = requestOf(ctx, url, stream?.left)
-      calls.set(request, { ctx, options, selection, charge: () => charge(ctx) })
+      calls.set(request, call)
       const response = await serve(request, { parsedBody: body })
       ctx.status = response.status
       ctx.set('Cache-Control', 'no-store')
       const type = response.headers.get('content-type')
       if (type !== null) ctx.set('Content-Type', type)
-      if (type !== 'text/event-stream' || stream === undefined) ctx.body = await response.text()
-      else stream.open(response)
+      const isEvents = type === 'text/event-stream' && stream !== undefined
+      const answered = isEvents ? await beginEvents(response) : await response.text()
+      if (!call.isPaid) await charge(ctx)
+      if (typeof answered === 'string') ctx.body = answered
+      else stream?.open(answered)
     } finally {
       stream?.release()
     }
   }
 }
+
+/** Selections that are kept: each is a map of up to all tools. */
+const MAX_SELECTIONS = 100
+
+/** Most clients call one address again and again. */
+function keepSelections(
+  select: ReturnType<typeof createSelector>,
+): (ctx: Pick<RequestContext, 'query' | 'querystring'>) => Selection {
+  const kept = new Map<string, Selection>()
+  return (ctx) => {
+    const known = kept.get(ctx.querystring)
+    if (known !== undefined) return known
+    const selected = select(ctx.query)
+    if (kept.size >= MAX_SELECTIONS) kept.clear()
+    kept.set(ctx.querystring, selected)
+    return selected
+  }
+}
+
+/** Streams have a beat of their own. */
+const QUIET: CreateMcpHandlerOptions = { keepAliveMs: 0 }
 
 /** Whether the response may last: it is not read before it is sent. */
 function isStreamed({ method }: Message): boolean {

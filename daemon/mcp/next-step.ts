@@ -26,8 +26,12 @@ const BY_CODE: Readonly<Record<string, Next>> = {
   idempotency_key_required: () => 'Pass an idempotency_key of your own choice.',
   rate_limited: tryAgain,
   too_many_bytes: tryAgain,
-  too_many_streams: () => 'Close a stream, or call without a progress token.',
-  result_too_large: () => 'Ask for less of it, by limit or path.',
+  unknown_operation: () => 'api_search names the operations, and the tool that calls each.',
+  result_too_large: ({ cursor }) =>
+    cursor === undefined
+      ? 'Ask for less of it, by limit or path.'
+      : 'Its first part follows; read_more reads on with the cursor in details.',
+  result_changed: () => 'Call the tool again that read it.',
   capability_unavailable: () => 'The operator of the service can configure this.',
 }
 

@@ -1,5 +1,7 @@
-import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server'
+import type { CallToolResult, ContentBlock, Implementation } from '@modelcontextprotocol/server'
+import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/server'
 import type { KeyhookError } from '../../lib/errors.ts'
+import { resourceUri } from '../agents/resources.ts'
 import { errorBody } from '../http/middleware/error-handler.ts'
 import type { InnerResponse } from '../http/inner-context.ts'
 import { nextStep } from './next-step.ts'
@@ -14,28 +16,73 @@ const DATA_NOTE: ContentBlock = {
   annotations: { audience: ['assistant'], priority: 0.1 },
 }
 
-/** A response as the result of a tool: its text to the byte, and its value. */
-export function toResult(answer: InnerResponse): CallToolResult {
-  const { status, text, replayed, watch } = answer
+/** The result of a tool whose `structuredContent` is still JSON text. */
+export interface ToolAnswer {
+  readonly result: CallToolResult
+  /** Undefined: the result has none. */
+  readonly structured: string | undefined
+}
+
+/** A response as the answer of a tool: its text to the byte, and its value. */
+export function toAnswer(response: InnerResponse): ToolAnswer {
+  const { status, text, replayed, watch } = response
+  const _meta = {
+    'keyhook/status': status,
+    ...(replayed ? { 'keyhook/replayed': true } : {}),
+    ...(watch === undefined ? {} : { 'keyhook/watch': resourceUri(watch) }),
+  }
   return {
-    content: [{ type: 'text', text }, DATA_NOTE],
-    structuredContent: JSON.parse(text) as Record<string, unknown>,
-    _meta: {
-      'keyhook/status': status,
-      ...(replayed ? { 'keyhook/replayed': true } : {}),
-      ...(watch === undefined ? {} : { 'keyhook/watch': `keyhook:/${watch}` }),
-    },
+    result: { content: [{ type: 'text', text }, DATA_NOTE], _meta },
+    structured: text,
   }
 }
 
-/** A refusal as the result of a tool: with our code, and what to do next. */
-export function toRefusal(error: KeyhookError, requestId: string, baseUrl: string): CallToolResult {
+/** The answer of a tool that is no operation. */
+export function toOwnAnswer(value: Readonly<Record<string, unknown>>): ToolAnswer {
+  const text = JSON.stringify(value)
+  return toAnswer({ kind: 'json', status: 200, text, replayed: false, watch: undefined })
+}
+
+/** The answer as the library takes it. */
+export function toResult({ result, structured }: ToolAnswer): CallToolResult {
+  if (structured === undefined) return result
+  return { ...result, structuredContent: JSON.parse(structured) as Record<string, unknown> }
+}
+
+/** The answer as the newest revision has it on the wire, without the cost of reading its value again. */
+export function printAnswer(
+  { result, structured }: ToolAnswer,
+  id: string | number,
+  serverInfo: Implementation,
+): string {
+  // No spreading into a larger literal, which costs more than the rest of this.
+  const _meta = Object.assign({}, result._meta, { [SERVER_INFO_META_KEY]: serverInfo })
+  const members = [
+    `"content":${JSON.stringify(result.content)}`,
+    ...(result.isError === true ? ['"isError":true'] : []),
+    ...(structured === undefined ? [] : [`"structuredContent":${structured}`]),
+    `"_meta":${JSON.stringify(_meta)}`,
+    '"resultType":"complete"',
+  ]
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{${members.join()}}}`
+}
+
+/** A refusal as the answer of a tool: with our code, and what to do next. */
+export function toRefusal(error: KeyhookError, requestId: string, baseUrl: string): ToolAnswer {
   const { error: body } = errorBody(error, requestId, baseUrl)
   const next = nextStep(error)
   const text = JSON.stringify({ error: next === undefined ? body : { ...body, next } })
+  const _meta = { 'keyhook/status': error.status }
   return {
-    isError: true,
-    content: [{ type: 'text', text }],
-    _meta: { 'keyhook/status': error.status },
+    result: { isError: true, content: [{ type: 'text', text }], _meta },
+    structured: undefined,
   }
+}
+
+/** A refusal for the size of a result, with its first part where the others can be read, too. */
+export function toPartAnswer(refused: ToolAnswer, part: string | undefined): ToolAnswer {
+  if (part === undefined) return refused
+  const { result } = refused
+  const content = [...result.content, { type: 'text' as const, text: part }, DATA_NOTE]
+  return { ...refused, result: { ...result, content } }
 }

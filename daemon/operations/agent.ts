@@ -33,11 +33,24 @@ export interface AgentTool {
   readonly destructive?: true
   /** Reaches beyond this service although its effect is not `own`: a language model or the public web. */
   readonly openWorld?: true
-  /** Also a resource, by its path: for reads without a body. */
-  readonly resource?: true
+  /**
+   * Also a resource, by its path: for reads without a body. Its content is the JSON of its response, or
+   * what the function returns; undefined: the JSON.
+   */
+  readonly resource?: true | ((answer: WireRecord) => ResourceContent | undefined)
+  /**
+   * Path of the work that shows the progress of a record which has no events of its own; undefined: there
+   * is none.
+   */
+  follow?(record: WireRecord): string | undefined
   /** Also a skill, which is asked for by a message. */
   readonly skill?: AgentSkill
 }
+
+/** Content of a resource: a text, or bytes in base64. */
+export type ResourceContent =
+  | { readonly mimeType: string; readonly text: string }
+  | { readonly mimeType: string; readonly blob: string }
 
 /** A record as JSON. */
 export type WireRecord = Readonly<Record<string, unknown>>

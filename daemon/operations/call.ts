@@ -2,8 +2,11 @@ import type { z } from 'zod'
 import type { Instant } from '../../lib/time.ts'
 import type { PlatformTx } from '../../plugins/platform/contract.ts'
 import type { Principal } from '../authority/principal.ts'
+import type { Via } from '../authority/via.ts'
 import type { Platform } from '../platform.ts'
 import type { FormInput, GivenPart, PartsInput } from './parts.ts'
+
+export type { Via } from '../authority/via.ts'
 
 /** Input of an operation, by part of the request. */
 export interface OperationInput {
@@ -17,13 +20,6 @@ export interface OperationInput {
 }
 
 type Part<Schema> = Schema extends z.ZodType ? z.output<Schema> : Readonly<Record<string, never>>
-
-/** Protocol and client of a call. */
-export interface Via {
-  readonly protocol: 'rest' | 'mcp' | 'a2a'
-  /** Its name for itself: untrusted, printable ASCII of at most 100 characters; null without one. */
-  readonly client: string | null
-}
 
 /** Argument of `run`. */
 export interface Call<Input extends OperationInput = OperationInput, Prepared = undefined> {

@@ -24,6 +24,9 @@
  */
 import type { Instant } from '../../lib/time.ts'
 
+export { bytesError } from './errors.ts'
+export type { BytesErrorCode } from './errors.ts'
+
 export interface Kept {
   /** Lower-case hex. */
   readonly sha256: string

@@ -1,19 +1,7 @@
 import { createHash } from 'node:crypto'
-import { defineErrors, type ErrorTable } from '../../lib/errors.ts'
+import { bytesError } from './errors.ts'
 import type { ByteRange, Kept, PutOptions } from './contract.ts'
 import { untilAborted } from '../../lib/internal/until-aborted.ts'
-
-export type BytesErrorCode = 'bytes_too_large' | 'bytes_damaged' | 'bytes_gone'
-
-/** Errors of every implementation. */
-export const bytesError: ErrorTable<BytesErrorCode> = defineErrors<BytesErrorCode>({
-  bytes_too_large: { status: 413, text: 'These are more bytes than may be kept here.' },
-  bytes_damaged: {
-    status: 503,
-    text: 'The stored bytes are damaged. The operator can restore them from a backup.',
-  },
-  bytes_gone: { status: 404, text: 'The stored bytes were removed while they were read.' },
-})
 
 const APP_ID = /^[a-z0-9]{8,32}$/
 const DIGEST = /^[0-9a-f]{64}$/

@@ -19,6 +19,7 @@ export type {
   CheckoutKind,
   Fact,
   InvoiceFact,
+  InvoicePayment,
   Micros,
   Payment,
   SubscriptionFact,
@@ -68,8 +69,6 @@ export interface PaymentProcessor {
   createCustomer(given: NewCustomer): Promise<{ readonly customer_id: string }>
   /** The same key with the same request always answers the same session. */
   createCheckout(asked: CheckoutRequest): Promise<CheckoutSession>
-  /** Does nothing to a session that has ended. */
-  expireCheckout(sessionId: string): Promise<void>
   /**
    * Makes the method that a `payment_method` checkout collected the one that is charged from now on.
    *
@@ -104,8 +103,20 @@ export interface PaymentProcessor {
    * @throws ProcessorError `misconfigured`, saying in `internal` what differs
    */
   check(plan: PlanPrice, signal: AbortSignal): Promise<{ readonly detail: string }>
+  /**
+   * Whose account takes the money, and whether it is real. What is stored of one account is unknown to another,
+   * so a start with another one is refused. It is asked at each start; where it rejects, at the next one.
+   */
+  identify?(signal: AbortSignal): Promise<ProcessorIdentity>
   /** Ends calls in progress and refuses later ones as `unavailable`. */
   close?(): Promise<void>
+}
+
+export interface ProcessorIdentity {
+  /** Id of the account at the service; null where the credential may not read it, or it is away. */
+  readonly account_id: string | null
+  /** Whether money moves: false in a test mode. */
+  readonly live: boolean
 }
 
 export interface ProcessorCapabilities {
@@ -170,8 +181,14 @@ export interface ObjectRef {
   readonly id: string
 }
 
+/** An object that changed. One of a customer that is not ours is left out without being fetched. */
+export interface ChangedObject extends ObjectRef {
+  /** Null: it has none, and is not ours. Undefined: the list does not tell it. */
+  readonly customer_id?: string | null | undefined
+}
+
 export interface ChangedPage {
-  readonly refs: readonly ObjectRef[]
+  readonly refs: readonly ChangedObject[]
   /** Null on the last page. */
   readonly cursor: string | null
 }

@@ -54,13 +54,7 @@ const readError = declareArguments('ProcessorError', {
   extras: optionsOf({ internal: optional(TEXT), cause: optional(ANY) }),
 })
 
-/** Marks errors of every copy of the package. */
-const MARK = Symbol.for('keyhook.ProcessorError')
-
-/**
- * A failed call; any other error is a defect. `instanceof` also accepts one of another copy of the package: a
- * module that is named by its path finds its own.
- */
+/** A failed call; any other error is a defect. */
 export class ProcessorError extends KeyhookError<ProcessorErrorCode> {
   readonly retryable: boolean
 
@@ -70,10 +64,5 @@ export class ProcessorError extends KeyhookError<ProcessorErrorCode> {
     const row = PROCESSOR_ERRORS[code]
     super(code, row, extras)
     this.retryable = row.retryable
-    Object.defineProperty(this, MARK, { value: true })
-  }
-
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    return typeof value === 'object' && value !== null && MARK in value
   }
 }

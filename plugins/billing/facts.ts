@@ -54,10 +54,15 @@ export interface InvoiceFact {
   readonly currency: string
   /** What it bills. */
   readonly period: { readonly start: Instant; readonly end: Instant } | null
-  readonly charge_id: string | null
+  /** The charges that paid it, with what each paid; empty where none did. */
+  readonly payments: readonly InvoicePayment[]
   readonly hosted_url: string | null
   readonly pdf_url: string | null
-  readonly paid_at: Instant | null
+}
+
+export interface InvoicePayment {
+  readonly charge_id: string
+  readonly amount_micros: Micros
 }
 
 export interface SubscriptionFact {

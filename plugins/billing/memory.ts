@@ -108,11 +108,6 @@ export function createMemoryProcessor(
         return { session_id: id, url: `https://memory.invalid/checkouts/${id}`, expires_at }
       })
     },
-    async expireCheckout(sessionId) {
-      await turnstile.enter()
-      assertKnown('checkout', sessionId)
-      objects.expire(sessionId)
-    },
     async usePaymentMethod(sessionId) {
       await turnstile.enter()
       assertKnown('checkout', sessionId)
@@ -141,7 +136,9 @@ export function createMemoryProcessor(
       const changed = objects.log.filter(({ created_at }) => created_at >= since)
       const end = Number(cursor ?? 0) + PAGE
       const page = changed.slice(end - PAGE, end)
-      const refs = page.flatMap((event) => event.refs)
+      const refs = page.flatMap((event) =>
+        event.refs.map((ref) => ({ ...ref, customer_id: objects.find(ref)?.customer_id ?? null })),
+      )
       return { refs, cursor: end < changed.length ? String(end) : null }
     },
     async check(plan, signal) {

@@ -12,7 +12,7 @@ import {
 } from './contract.ts'
 import { isCertain } from './stripe/amounts.ts'
 import * as changes from './stripe/changes.ts'
-import { checkPrice } from './stripe/check.ts'
+import { checkPrice, identify } from './stripe/check.ts'
 import { createStripeClient } from './stripe/client.ts'
 import { receiveEvent } from './stripe/events.ts'
 import { fetchFacts } from './stripe/fetch.ts'
@@ -35,20 +35,21 @@ function openStripe(ports: ProcessorPorts): PaymentProcessor {
     throw new ProcessorError('misconfigured', { internal })
   }
   const client = createStripeClient(settings, ports)
-  const { pricePro, webhookSecrets } = settings
-  const offer = { currency, pricePro }
+  const { proPrices, webhookSecrets } = settings
+  const [sold] = proPrices
+  const offer = { currency, pricePro: sold }
   return {
     capabilities: { subscriptions: true, portal: true, paymentMethods: true },
     createCustomer: (given) => changes.createCustomer(client, given),
     createCheckout: (asked) => changes.createCheckout(client, asked, offer),
-    expireCheckout: (id) => changes.expireCheckout(client, id),
     usePaymentMethod: (id, key) => changes.usePaymentMethod(client, id, key),
     cancelSubscription: (id, key) => changes.cancelSubscription(client, id, key),
     openPortal: (given) => changes.openPortal(client, given, `keyhook-portal-${randomUUID()}`),
     receive: (given) => receiveEvent(client.webhooks, webhookSecrets, given),
-    fetchFacts: (ref, signal) => fetchFacts(client, ref, pricePro, signal),
+    fetchFacts: (ref, signal) => fetchFacts(client, ref, proPrices, signal),
     changedSince: (since, cursor, signal) => changedPage(client, since, cursor, signal),
-    check: (plan, signal) => checkPrice(client, pricePro, plan, signal),
+    check: (plan, signal) => checkPrice(client, sold, plan, signal),
+    identify: (signal) => identify(client, settings.live, signal),
     close: async () => client.close(),
   }
 }

@@ -81,10 +81,8 @@ export interface EgressFailure {
 export type EgressResult = EgressAnswer | EgressFailure
 
 /** One outbound call whose response is read as it arrives. */
-export interface EgressStreamRequest extends Pick<
-  EgressRequest,
-  'url' | 'method' | 'headers' | 'body'
-> {
+export interface EgressStreamRequest extends Pick<EgressRequest, 'url' | 'headers' | 'body'> {
+  readonly method: EgressRequest['method'] | 'HEAD' | 'PUT' | 'PATCH' | 'DELETE'
   /** Ends the exchange at any time, also while the response is read; deadlines are the caller's. */
   readonly signal: AbortSignal
 }

@@ -142,7 +142,7 @@ class GuardedClient implements EgressClient {
     method,
     headers: given,
     body,
-  }: Pick<EgressRequest, 'url' | 'method' | 'headers' | 'body'>): Plan | EgressFailure {
+  }: Pick<EgressStreamRequest, 'url' | 'method' | 'headers' | 'body'>): Plan | EgressFailure {
     if (this.#isClosed) return failureOf('aborted', 0)
     const judged = this.#judged(url)
     if (!judged.ok) return failureOf('refused_address', 0, judged)

@@ -74,7 +74,17 @@ export interface ProcessingOptions {
   take(chunks: readonly Chunk[]): Promise<void> | void
 }
 
+/** A type of files that a processor reads. */
+export interface FileType {
+  /** As `sniff` returns it, such as `application/pdf`. */
+  readonly media_type: string
+  /** As people call it, such as `pdf`: refusals of other types name it. */
+  readonly label: string
+}
+
 export interface FileProcessor {
+  /** Every type that `sniff` may return; at least one. */
+  readonly reads: readonly FileType[]
   /**
    * Detects the content type from the first bytes and the name; undefined when `process` would refuse the file
    * as `unsupported_media_type` or `wrong_type`.
@@ -111,7 +121,7 @@ export type FileErrorCode =
 export const fileError: ErrorTable<FileErrorCode> = defineErrors<FileErrorCode>({
   unsupported_media_type: {
     status: 415,
-    text: 'Files of this type cannot be read. Send pdf, docx, xlsx, html, markdown, csv, json or text.',
+    text: 'Files of this type cannot be read here. Send one of another type.',
   },
   wrong_type: {
     status: 415,

@@ -2,13 +2,13 @@ import {
   fileError,
   type FileProcessor,
   type FileTask,
-  HEAD_BYTES,
   type Processed,
   type ProcessingOptions,
 } from './contract.ts'
 import { commandOf, DEFAULT_LIMITS, type ExtractLimits, PROGRAM } from './extract/command.ts'
 import { runChild } from './extract/run.ts'
-import { sniff } from './sniff.ts'
+import { prepend, readHead } from './head.ts'
+import { FILE_TYPES, sniff } from './sniff.ts'
 import { untilAborted } from '../../lib/internal/until-aborted.ts'
 
 export type { ExtractLimits } from './extract/command.ts'
@@ -57,6 +57,7 @@ export function createFileProcessor(options: FileProcessorOptions = {}): FilePro
   }
 
   return {
+    reads: FILE_TYPES,
     sniff(name, head) {
       const sniffed = sniff(name, head)
       return 'type' in sniffed ? sniffed.type : undefined
@@ -79,26 +80,6 @@ export function createFileProcessor(options: FileProcessorOptions = {}): FilePro
       await Promise.all(running)
     },
   }
-}
-
-/** At least the first `HEAD_BYTES`, or all there is. */
-async function readHead(pieces: AsyncGenerator<Uint8Array>): Promise<Buffer> {
-  const head: Uint8Array[] = []
-  for (let length = 0; length < HEAD_BYTES;) {
-    const next = await pieces.next()
-    if (next.done === true) break
-    head.push(next.value)
-    length += next.value.length
-  }
-  return Buffer.concat(head)
-}
-
-async function* prepend(
-  head: Uint8Array,
-  pieces: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  yield head
-  yield* pieces
 }
 
 /** Limits concurrency; waiting work starts in its order. */

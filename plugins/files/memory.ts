@@ -26,6 +26,10 @@ export function createMemoryFileProcessor(...args: readonly []): FileProcessor {
   readProcessor(args)
   const closing = new AbortController()
   return {
+    reads: [
+      { media_type: 'text/plain', label: 'text' },
+      { media_type: 'text/markdown', label: 'markdown' },
+    ],
     sniff: typeOf,
 
     async process({ name, open }, { signal, stage, take }) {

@@ -1,3 +1,5 @@
+import type { FileType } from './contract.ts'
+
 /** The content types of the built-in processor, by what names end with. */
 const BY_EXTENSION: Readonly<Record<string, string>> = {
   pdf: 'application/pdf',
@@ -13,6 +15,19 @@ const BY_EXTENSION: Readonly<Record<string, string>> = {
   json: 'application/json',
   txt: 'text/plain',
 }
+
+/** The types of the built-in reader, as refusals name them. */
+export const FILE_TYPES: readonly FileType[] = Object.entries({
+  pdf: BY_EXTENSION['pdf'],
+  docx: BY_EXTENSION['docx'],
+  xlsx: BY_EXTENSION['xlsx'],
+  html: BY_EXTENSION['html'],
+  markdown: BY_EXTENSION['md'],
+  csv: BY_EXTENSION['csv'],
+  tsv: BY_EXTENSION['tsv'],
+  json: BY_EXTENSION['json'],
+  text: BY_EXTENSION['txt'],
+}).map(([label, media_type = '']) => ({ media_type, label }))
 
 type Form = 'pdf' | 'zip' | 'ole' | 'text' | 'binary' | 'foreign'
 

@@ -37,7 +37,7 @@ export interface PlatformTx extends StoreTx, PlatformWrites {
  * the newest line has not reached, is deleted before those that were added after it. Events of a payment
  * processor expire once they were applied or left; checkouts unless they were completed. Passages and vectors
  * of deleted files expire whatever the instant: no search finds them any more. Tasks of agents expire with
- * their messages, except while their work is under way.
+ * their messages: work that is under way for so long has been lost.
  */
 export const PLATFORM_PURGE_KINDS = [
   'access_lines',

@@ -37,7 +37,7 @@ import {
 import { SERVICES, SERVICE_SECRETS } from './models/services.ts'
 import { SIGN_IN } from './models/sign-in.ts'
 import { SITES } from './models/sites.ts'
-import { AGENT_MESSAGES, AGENT_TASKS } from './models/tasks.ts'
+import { AGENT_MESSAGES, AGENT_PUSHES, AGENT_TASKS } from './models/tasks.ts'
 
 /** Models whose rows are deleted with their app. */
 export const OF_APP = [
@@ -84,5 +84,6 @@ export const MODELS = [
   PROCESSOR_SWEEPS,
   SUBSCRIPTIONS,
   AGENT_MESSAGES,
+  AGENT_PUSHES,
   AGENT_TASKS,
 ] as const

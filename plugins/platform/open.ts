@@ -32,14 +32,22 @@ export async function openPlatformStore(
   return { ...opened, store: createPlatformStore(opened.store, opened.client, tables, models) }
 }
 
-/** Sequelize is loaded with the platform, never with the core alone. */
+const models = new Map<string, Models>()
+
+/**
+ * Sequelize is loaded with the platform, never with the core alone. Stores of one process share models, which
+ * hold no connection: to declare them takes as long as all else about opening a store.
+ */
 export async function openModels(
   dialect: Dialect['name'],
   tables: PlatformTables,
 ): Promise<Models> {
   const { createModels } = await import('./model/sequelize.ts')
   const driver = dialect === 'sqlite' ? await import('sqlite3') : await import('pg')
-  return createModels(dialect, driver.default, tables, MODELS)
+  const key = `${dialect} ${tables.jobs}`
+  const known = models.get(key) ?? createModels(dialect, driver.default, tables, MODELS)
+  models.set(key, known)
+  return known
 }
 
 function encryptedIn(tables: PlatformTables) {

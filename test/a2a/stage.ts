@@ -42,20 +42,26 @@ export interface WireTask extends Json {
 
 export const SCOPES = ['apps:*', 'edits:*', 'deploy:*', 'files:*', 'observe:*']
 
+export interface StageOptions extends WorldOptions {
+  /** Of the key. Default `SCOPES`. */
+  readonly scopes?: readonly string[]
+}
+
 /** An app, a key for it and a worker that makes edits as they are released. */
 export async function createStage(
   t: Parameters<typeof createWorld>[0],
   binding: Binding,
-  options: WorldOptions = {},
+  { scopes = SCOPES, families: more = [], ...options }: StageOptions = {},
 ): Promise<Stage> {
   const held = createHeldEditor()
   const families = [appsFamily, editsFamily, filesFamily, deployFamily, observeFamily]
-  const protocols = [a2aProtocol(families)]
-  const world = await createWorld(t, { families, protocols, editor: held.editor, ...options })
+  const all = [...families, ...more]
+  const protocols = [a2aProtocol(all)]
+  const world = await createWorld(t, { families: all, protocols, editor: held.editor, ...options })
   startWorker(t, world, { beat: 200 })
   const body = { template_id: 'blank', name: 'Bakery' }
   const app = (await world.request<{ id: string }>('POST', '/v1/apps', { body })).body.id
-  const { key, id: keyId } = await world.mintKey({ scopes: SCOPES })
+  const { key, id: keyId } = await world.mintKey({ scopes })
   const client = createA2aClient(world, key, binding)
   let sent = 0
   const message: Stage['message'] = (parts, more = {}) => ({

@@ -19,13 +19,9 @@ export type Checks = Readonly<Record<string, Check>>
  */
 export async function runSection(t: Test, section: Section, checks: Checks): Promise<void> {
   const ran: string[] = []
-  const answered = section.rows.filter((row): row is AnsweredRow => !isOmitted(row))
-  for (const row of answered) {
-    await t.test(`${row.id} ${row.case}`, async (t) => {
-      await runRow(t, row, checks)
-      ran.push(row.id)
-    })
-  }
+  await runRows(t, section, checks, (_, { id }) => {
+    ran.push(id)
+  })
   await t.test(`no ${section.letter} is missing, repeated or omitted without a reason`, (t) => {
     const omitted = section.rows.filter(isOmitted)
     for (const row of omitted) t.match(row.omitted, /\w+ \w+ \w+/, row.id)
@@ -33,6 +29,22 @@ export async function runSection(t: Test, section: Section, checks: Checks): Pro
     t.same(Object.keys(checks).sort(), [...ran].sort(), 'no check is left over')
     t.end()
   })
+}
+
+/** Runs the rows of a section that are not omitted, each as a subtest. */
+export async function runRows(
+  t: Test,
+  { rows }: Pick<Section, 'rows'>,
+  checks: Checks,
+  ended: (t: Test, row: AnsweredRow) => void,
+): Promise<void> {
+  for (const row of rows) {
+    if (isOmitted(row)) continue
+    await t.test(`${row.id} ${row.case}`, async (t) => {
+      await runRow(t, row, checks)
+      ended(t, row)
+    })
+  }
 }
 
 /** What was seen must be exactly what the row promises: an outcome it does not promise fails the row where it is seen. */

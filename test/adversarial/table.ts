@@ -10,6 +10,7 @@ import { LIMITS } from './rows/limits.ts'
 import { OPERATIONS } from './rows/operations.ts'
 import { OPERATORS } from './rows/operators.ts'
 import { OUTCOMES } from './rows/outcomes.ts'
+import { PROTOCOLS } from './rows/protocols.ts'
 import { RESPONSES } from './rows/responses.ts'
 import { KEY_ROWS } from './rows/keys.ts'
 import { SIGNATURE_ROWS } from './rows/signatures.ts'
@@ -74,6 +75,7 @@ export const SECTIONS: readonly Section[] = [
   OUTCOMES,
   OPERATORS,
   OPERATIONS,
+  PROTOCOLS,
   LIMITS,
   KNOWLEDGE,
   BILLING,

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import ts from 'typescript'
+import { parseSync } from 'oxc-parser'
 
 /** The repository's root. */
 export const ROOT: string = join(dirname(fileURLToPath(import.meta.url)), '../../..')
@@ -28,10 +28,22 @@ export function sourcesIn(folder: string): readonly SourceFile[] {
 
 function readSource(path: string): SourceFile {
   const text = readFileSync(join(ROOT, path), 'utf8')
-  const imports = ts
-    .preProcessFile(text, true, true)
-    .importedFiles.map(({ fileName }) => resolveImport(path, fileName))
-  return { path, text, imports }
+  return { path, text, imports: importsIn(path, text).map((name) => resolveImport(path, name)) }
+}
+
+/** What a module names in its imports and in what it exports of others, literal calls of `import()` included. */
+export function importsIn(path: string, text: string): readonly string[] {
+  const { staticImports, staticExports, dynamicImports } = parseSync(path, text).module
+  const literal = /^(['"])(.*)\1$/
+  return [
+    ...staticImports.map(({ moduleRequest }) => moduleRequest.value),
+    ...staticExports.flatMap(({ entries }) =>
+      entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
+    ),
+    ...dynamicImports.flatMap(
+      ({ moduleRequest: { start, end } }) => literal.exec(text.slice(start, end))?.[2] ?? [],
+    ),
+  ]
 }
 
 function resolveImport(from: string, name: string): Import {
@@ -42,21 +54,19 @@ function resolveImport(from: string, name: string): Import {
 
 /** Whether all that a file has, imports aside, are types and constants that are no functions. */
 export function isDeclaration({ path, text }: Pick<SourceFile, 'path' | 'text'>): boolean {
-  const { statements } = ts.createSourceFile(path, text, ts.ScriptTarget.Latest)
-  return statements.every(
-    (statement) =>
-      ts.isImportDeclaration(statement) ||
-      ts.isInterfaceDeclaration(statement) ||
-      ts.isTypeAliasDeclaration(statement) ||
-      (ts.isVariableStatement(statement) &&
-        statement.declarationList.declarations.every(
-          ({ initializer }) =>
-            initializer !== undefined &&
-            !ts.isArrowFunction(initializer) &&
-            !ts.isFunctionExpression(initializer),
-        )),
-  )
+  return parseSync(path, text).program.body.every((statement) => {
+    if (statement.type === 'ImportDeclaration') return true
+    const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
+    if (declared?.type !== 'VariableDeclaration') return DECLARATIONS.has(declared?.type ?? '')
+    return declared.declarations.every(({ init }) => init !== null && !FUNCTIONS.has(init.type))
+  })
 }
+
+const DECLARATIONS: ReadonlySet<string> = new Set([
+  'TSInterfaceDeclaration',
+  'TSTypeAliasDeclaration',
+])
+const FUNCTIONS: ReadonlySet<string> = new Set(['ArrowFunctionExpression', 'FunctionExpression'])
 
 /** The code without comments and text, so that a rule about code does not read prose. */
 export function codeOf(text: string): string {

@@ -56,7 +56,16 @@ export const FORBIDDEN: readonly ForbiddenWord[] = [
     say: 'membership, notification',
     except: ['daemon/families/apps/reserved-names.ts'],
   },
-  { words: ['era', 'eras'], say: 'epoch', except: ['plugins/store/sql/postgres/feed.ts'] },
+  {
+    words: ['era', 'eras'],
+    say: 'epoch',
+    // The library of MCP names the revisions of its protocol so.
+    except: [
+      'plugins/store/sql/postgres/feed.ts',
+      'daemon/mcp/endpoint.ts',
+      'daemon/mcp/server.ts',
+    ],
+  },
   { words: ['loan', 'lend', 'lent'], say: 'connection lease' },
   { words: ['crowd'], say: 'connection limiter' },
   { words: ['pour', 'pours'], say: 'stream' },

@@ -16,13 +16,17 @@ export interface RequestParts {
   readonly type: string
   /** Undefined: none. */
   readonly body: string | undefined
+  /** Further headers, by name. Default: none. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
-export function requestOf({ host, method, path, key, type, body }: RequestParts): Request {
+export function requestOf(parts: RequestParts): Request {
+  const { host, method, path, key, type, body, headers = {} } = parts
   const lines = [
     `${method} ${path} HTTP/1.1`,
     `host: ${host}`,
     `authorization: Bearer ${key}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     ...(body === undefined
       ? []
       : [`content-type: ${type}`, `content-length: ${Buffer.byteLength(body)}`]),

@@ -11,6 +11,7 @@ const AUDITED = /^INSERT INTO keyhook_audit /
 const LOT_ADDED = /^INSERT INTO keyhook_lots /
 const LOT_CHANGED = /UPDATE keyhook_lots SET remaining/
 const HOLD_ENDED = /UPDATE keyhook_holds SET state/
+const HOSTED = /^INSERT INTO keyhook_hosting_charges /
 const LOCKED = /^UPDATE keyhook_wallets SET transactions = transactions/
 
 /** What every posting writes, in its order. */
@@ -185,6 +186,15 @@ export const BILLING_FAILPOINTS = {
     posted: ENDED.posted,
     lots: ENDED.lots,
     wallet: ENDED.wallet,
+  }),
+  'hosted day': throughout('hosting', HOSTED, {
+    row: { sql: HOSTED },
+    locked: since(HOSTED, LOCKED),
+    usage: since(HOSTED, /^INSERT INTO keyhook_usage_days /),
+    posted: since(HOSTED, POSTED),
+    lots: since(HOSTED, LOT_CHANGED),
+    entries: since(HOSTED, POSTING.entries.sql),
+    wallet: since(HOSTED, POSTING.wallet.sql),
   }),
   'old credit': throughout('lot_expiry', POSTED, {
     ...POSTING,

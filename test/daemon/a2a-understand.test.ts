@@ -43,7 +43,14 @@ const ask = async (
 await t.test('the declared skills are those of the specification', async (t) => {
   t.same(
     skills.map(({ id }) => id),
-    ['apps_create', 'edits_create', 'files_search', 'deploy_publish', 'observe_health'],
+    [
+      'apps_create',
+      'edits_create',
+      'files_search',
+      'deploy_publish',
+      'deploy_rollback',
+      'observe_health',
+    ],
   )
 })
 
@@ -110,6 +117,7 @@ await t.test('the app: by id, pin, context, then name; several are asked for', a
   const both = { apps: [SHOP, BLOG] }
   t.equal(await appOf('Make the shop green', { pins: ['app_7'] }), 'app_7')
   t.equal(await appOf('Make it green', { lastApp: async () => 'app_8' }), 'app_8')
+  t.equal(await appOf('Make the shop green', { lastApp: async () => 'app_2' }), 'app_1', 'named')
   t.equal(await appOf('Make THE SHOP green'), 'app_1')
   t.equal(await appOf('Make app_2 green'), 'app_2')
   t.same(await appOf('Make it green'), both)

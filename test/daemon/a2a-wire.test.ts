@@ -9,13 +9,8 @@ import { printError } from '../../daemon/a2a/errors.ts'
 import { isRefused, readRpc } from '../../daemon/a2a/json-rpc.ts'
 import { METHODS } from '../../daemon/a2a/methods.ts'
 import { matchRest } from '../../daemon/a2a/rest.ts'
-import {
-  STATE_NAMES,
-  STATE_OF_STATUS,
-  isFinal,
-  isUnderWay,
-  stateOf,
-} from '../../daemon/a2a/states.ts'
+import { STATE_OF_STATUS, isFinal, isUnderWay, stateOf } from '../../daemon/a2a/states.ts'
+import { STATE_NAMES } from '../../daemon/jobs/task-status.ts'
 import type { WireTask } from '../../daemon/a2a/wire.ts'
 import { listRequest, sendRequest } from '../../daemon/a2a/wire.ts'
 import { httpError } from '../../daemon/operations/errors.ts'

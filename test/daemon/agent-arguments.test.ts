@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { SplitArguments } from '../../daemon/agents/arguments.ts'
 import { splitArguments } from '../../daemon/agents/arguments.ts'
-import { createWorkFinder, isFollowed } from '../../daemon/agents/follow.ts'
+import { createWorkFinder } from '../../daemon/agents/follow.ts'
 import type { ToolSpec } from '../../daemon/agents/tools.ts'
 import { toolsOf } from '../../daemon/agents/tools.ts'
 import { FAMILIES } from '../../daemon/families/index.ts'
@@ -142,7 +142,4 @@ await t.test('accepted work is found by the path of its record', async (t) => {
   t.match(file, { record: { id: 'files.get' }, isWhole: false })
   t.equal(file?.events, undefined)
   t.equal(find(create, '/v1/nowhere'), undefined)
-  t.equal(isFollowed(create, find), true)
-  t.equal(isFollowed(upload, find), false)
-  t.equal(isFollowed(tool('apps_get').operation, find), false)
 })

@@ -10,7 +10,14 @@ import { createWorld } from '../support/world.ts'
 const families = FAMILIES.filter(({ name }) => name !== 'keys')
 const open = (t: Parameters<typeof createWorld>[0]): Promise<World> => createWorld(t, { families })
 
-const SKILLS = ['apps_create', 'edits_create', 'files_search', 'deploy_publish', 'observe_health']
+const SKILLS = [
+  'apps_create',
+  'edits_create',
+  'files_search',
+  'deploy_publish',
+  'deploy_rollback',
+  'observe_health',
+]
 
 interface Head extends AnyBody {
   readonly interfaces: Readonly<Record<string, unknown>>
@@ -99,6 +106,20 @@ await t.test('the three responses of discovery begin alike', async (t) => {
     a2a: `${baseUrl}/a2a`,
     agent_card: `${baseUrl}/.well-known/agent-card.json`,
   })
+  const { key: without } = await mintKey({ scopes: ['keys:*', 'apps:*'] })
+  for (const rest of ['', '/services', '/agent-card']) {
+    t.match(
+      await request('GET', `/v1/discovery${rest}`, { as: without }),
+      {
+        status: 403,
+        body: {
+          error: { code: 'insufficient_scope', details: { missing_scopes: ['discovery:read'] } },
+        },
+      },
+      rest,
+    )
+    t.equal((await request('GET', `/v1/discovery${rest}`, { as: null })).status, 401, rest)
+  }
 })
 
 await t.test('services that are unavailable say why', async (t) => {

@@ -135,7 +135,14 @@ await t.test('skills name a field of text and reads that exist', async (t) => {
   const skills = skillsOf(tools)
   t.same(
     skills.map(({ id }) => id),
-    ['apps_create', 'edits_create', 'files_search', 'deploy_publish', 'observe_health'],
+    [
+      'apps_create',
+      'edits_create',
+      'files_search',
+      'deploy_publish',
+      'deploy_rollback',
+      'observe_health',
+    ],
   )
   const reads = new Map(operations.map((one) => [one.id, one]))
   for (const { id, skill, tool } of skills) {

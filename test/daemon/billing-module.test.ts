@@ -93,6 +93,40 @@ await t.test('a module that is missing or malformed stops the start with one lin
   t.match(await start('no-such-processor-a1'), /^KEYHOOK_BILLING is no-such-processor-a1, which/)
 })
 
+await t.test('another account, or another mode, of the processor is refused', async (t) => {
+  const folder = t.testdir()
+  const start = async (identity: string): Promise<string> => {
+    const file = join(folder, `${Buffer.from(identity).toString('hex')}.mjs`)
+    const open = `async ({ clock }) =>
+      ({ ...createMemoryProcessor({ clock }), identify: async () => (${identity}) })`
+    writeFileSync(file, plugin(`open: ${open}`))
+    const env = { KEYHOOK_DATA_DIR: join(folder, 'data'), KEYHOOK_PORT: '0', KEYHOOK_APPS: 'off' }
+    const config = readConfig({ ...env, KEYHOOK_BILLING: file })
+    try {
+      const daemon = await startDaemon(config, createLog('silent'))
+      await daemon.stop()
+      return 'started'
+    } catch (cause) {
+      t.ok(cause instanceof ConfigError, String(cause))
+      return (cause as Error).message
+    }
+  }
+  const away = `Promise.reject(new ProcessorError('unavailable'))`
+  const otherMode =
+    'KEYHOOK_BILLING is tills in its live mode, but this database has records of its test mode. Set a key of the test mode, or begin with an empty database'
+  t.equal(await start(away), 'started', 'an account that is not told')
+  t.equal(await start('{ account_id: null, live: false }'), 'started')
+  t.equal(await start('{ account_id: null, live: true }'), otherMode)
+  t.equal(await start(`{ account_id: 'acct_1', live: false }`), 'started')
+  t.equal(
+    await start(`{ account_id: 'acct_2', live: false }`),
+    'KEYHOOK_BILLING is tills with the account acct_2, but this database has records of acct_1. Set a key of acct_1, or begin with an empty database',
+  )
+  t.equal(await start(`{ account_id: 'acct_1', live: true }`), otherMode)
+  t.equal(await start(away), 'started')
+  t.equal(await start(`{ account_id: 'acct_1', live: false }`), 'started')
+})
+
 await t.test('a live key of Stripe goes to Stripe alone, and the fake gets none', async (t) => {
   const env = {
     KEYHOOK_BILLING: 'stripe',

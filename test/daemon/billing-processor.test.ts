@@ -1,5 +1,7 @@
 import t from 'tap'
 import { DAY, toIso } from '../../lib/time.ts'
+import type { Fact } from '../../plugins/billing/contract.ts'
+import { OWNER_CHANGES } from '../support/billing.ts'
 import { eventsOf } from '../support/edits.ts'
 import { PRO, START, openShop } from '../support/payments.ts'
 import type { AnyBody } from '../support/world.ts'
@@ -182,6 +184,116 @@ await t.test('a canceled subscription goes on to the end of its period', async (
   t.equal((await shop.platform.store.accounts.get(shop.account.id))?.plan, 'free')
 })
 
+await t.test(
+  'requests to subscribe at once open one page, and a new one once it is over',
+  async (t) => {
+    const shop = await openShop(t)
+    const { post, till, deliver, clock } = shop
+    const asked = await Promise.all(
+      ['a', 'b', 'c'].map((page, at) =>
+        post(
+          'subscribe',
+          { plan: 'pro', success_url: `${shop.baseUrl}/${page}` },
+          at === 0 ? 'order-1' : undefined,
+        ),
+      ),
+    )
+    t.same(
+      asked.map(({ status }) => status),
+      [201, 201, 201],
+    )
+    t.equal(new Set(asked.map(({ body }) => body['session_id'])).size, 1)
+    t.equal((await till.count()).checkouts, 1)
+    const [first] = asked
+    if (first === undefined) throw new Error('there is one')
+    await till.expire(await shop.sessionOf(first))
+    await deliver()
+    const again = await post('subscribe', { plan: 'pro' })
+    t.not(again.body['session_id'], first.body['session_id'])
+    await till.pay(await shop.sessionOf(again))
+    await deliver()
+    t.match(await post('subscribe', { plan: 'pro' }), { status: 409 })
+    const [live] = await shop.platform.store.payments.subscriptions(shop.account.id)
+    await till.end(live?.id ?? '')
+    clock.set(1000)
+    await deliver()
+    const later = await post('subscribe', { plan: 'pro' })
+    t.equal(later.status, 201)
+    t.not(later.body['session_id'], again.body['session_id'])
+  },
+)
+
+await t.test('a cancellation ends every subscription of the account', async (t) => {
+  const shop = await openShop(t)
+  const { processor, till, deliver, request, work, platform, account } = shop
+  await shop.payPro()
+  const customer = await platform.store.payments.customer(account.id, 'memory')
+  const { session_id } = await processor.createCheckout({
+    id: 'by hand',
+    key: 'by hand',
+    kind: 'subscribe',
+    amount_micros: null,
+    success_url: shop.baseUrl,
+    cancel_url: shop.baseUrl,
+    customer_id: customer?.customer_id ?? '',
+  })
+  await till.pay(session_id)
+  await deliver()
+  const known = () => platform.store.payments.subscriptions(account.id)
+  t.equal((await known()).length, 2)
+  const canceled = await request('DELETE', '/v1/billing/subscription')
+  t.match(canceled, { status: 200, body: { cancel_at: /Z$/ } })
+  await work()
+  t.ok((await known()).every(({ cancel_at }) => cancel_at !== null))
+})
+
+await t.test('the refund of any charge that paid an invoice takes its share back', async (t) => {
+  const shop = await openShop(t)
+  const { processor, wallet, till, deliver } = shop
+  const { fetchFacts } = processor
+  const second = await shop.payTopup(10_000_000, 'order-1')
+  await till.take()
+  const divided = (fact: Fact): Fact => {
+    if (fact.kind !== 'invoice') return fact
+    const [first] = fact.payments
+    if (first === undefined) return fact
+    const payments = [
+      { ...first, amount_micros: 15_000_000 },
+      { charge_id: second, amount_micros: 10_000_000 },
+    ]
+    return { ...fact, payments }
+  }
+  const misread: typeof fetchFacts = async (ref, signal) =>
+    (await fetchFacts(ref, signal)).map(divided)
+  Object.assign(processor, { fetchFacts: misread })
+  await shop.payPro()
+  await deliver()
+  t.same(await wallet(), { balance: PRO, held: 0 })
+  await till.refund(second, 10_000_000)
+  await deliver()
+  t.same(await wallet(), { balance: 15_000_000, held: 0 })
+  t.same(await shop.verified(), [])
+})
+
+await t.test(
+  'where the processor sells no subscriptions, the operator sets the plan',
+  async (t) => {
+    const capabilities = { subscriptions: false, portal: false, paymentMethods: false }
+    const shop = await openShop(t, {}, capabilities)
+    const { platform, account, request, operator, clock } = shop
+    t.equal(platform.billing.sellsPlan, false)
+    await platform.store.write((tx) => tx.accounts.setPlan(account.id, 'pro', clock.now()))
+    const plan = async () => (await request('GET', '/v1/billing/wallet')).body['plan']
+    t.equal(await plan(), 'pro')
+    await shop.sweep()
+    t.equal(await plan(), 'pro', 'no sweep ends it')
+    t.equal((await platform.store.accounts.get(account.id))?.plan, 'pro')
+    const status = await request('GET', '/v1/billing/processor', { as: operator })
+    t.match(status.body, { processor: 'memory', other_plans: 0 })
+    t.match(await shop.post('subscribe', { plan: 'pro' }), { status: 501 })
+  },
+)
+
 await t.test('a payment method and the portal are pages of the processor', async (t) => {
   const shop = await openShop(t)
   t.match(await shop.post('portal'), { status: 409, body: { error: { code: 'not_subscribed' } } })
@@ -247,21 +359,12 @@ await t.test('without a processor nothing is sold', async (t) => {
   }
 })
 
-const CHANGES = [
-  ['POST', 'topup', { amount: '10.00' }],
-  ['POST', 'subscribe', { plan: 'pro' }],
-  ['POST', 'payment-method', {}],
-  ['POST', 'portal', {}],
-  ['DELETE', 'subscription', undefined],
-  ['PATCH', 'wallet', { low_balance_micros: 1 }],
-] as const
-
 await t.test('a key of all scopes buys nothing', async (t) => {
   const shop = await openShop(t)
   await shop.payPro()
   await shop.deliver()
   const { key } = await shop.mintKey({ scopes: ['*:*'] })
-  for (const [method, path, body] of CHANGES) {
+  for (const [method, path, body] of OWNER_CHANGES) {
     const headers = { 'idempotency-key': `key-${path}` }
     const answer = await shop.request(method, `/v1/billing/${path}`, { as: key, body, headers })
     t.match(answer, { status: 403, body: { error: { code: 'owner_required' } } }, path)

@@ -38,8 +38,12 @@ async function openOn(t: Scope, database: string | undefined, options: WorldOpti
     app,
     ask: (prompt: string, as: Asker = world.user, query = '') =>
       request('POST', `/v1/apps/${app}/edits${query}`, { as, body: { prompt } }),
-    async mint(monthly_budget_micros?: number, as: Asker = world.user): Promise<Minted> {
-      const scopes = ['edits:*', 'apps:*', 'files:*', 'keys:*', 'billing:read']
+    async mint(
+      monthly_budget_micros?: number,
+      as: Asker = world.user,
+      billing: readonly string[] = ['billing:read'],
+    ): Promise<Minted> {
+      const scopes = ['edits:*', 'apps:*', 'files:*', 'keys:*', ...billing]
       const body = { name: 'a key', scopes, monthly_budget_micros }
       const made = await request('POST', '/v1/keys', { as, body })
       if (made.status !== 201) throw new Error(`no key: ${JSON.stringify(made.body)}`)
@@ -159,6 +163,46 @@ for (const [name, createDatabase] of DATABASES) {
         const [spent] = await platform.store.ledger.keySpending([root.id], START)
         t.match(spent, { held: 400, spent: 0 })
         t.same(await verified(), [])
+      },
+    )
+
+    await t.test(
+      'a key without billing:read sees no balance, no debt and no budget of another key',
+      async (t) => {
+        const clock = createClock(START)
+        const { ask, mint, grant, platform, account } = await openWorld(t, { clock })
+        await grant(10_000)
+        const root = await mint(150)
+        const child = await mint(undefined, root.key, [])
+        const own = await mint(30, root.key, [])
+        const dry = '?dry_run=true'
+        const blind = { available_micros: null, currency: 'USD' }
+        t.match(await ask('1', child.key, dry), { body: { ...blind, sufficient: true } })
+        t.match(await ask('1', child.key), { status: 202 })
+        const refusedDry = { ...blind, sufficient: false, source: 'key' }
+        t.match(await ask('2', child.key, dry), { body: { ...refusedDry, key_id: null } })
+        t.match(await ask('2', own.key, dry), { body: { ...refusedDry, key_id: own.id } })
+        // A refusal says what its caller could still ask for: less than it did.
+        const refusal = (await ask('2', child.key)).body['error'] as AnyBody
+        t.same(refusal['details'], {
+          operation: 'edits.create',
+          required_micros: 100,
+          available_micros: 50,
+          currency: 'USD',
+          source: 'key',
+          resets_at: '2026-12-01T00:00:00.000Z',
+        })
+        t.match(await ask('2', own.key), refusedBy(own.id, 30))
+        t.match(await ask('2', root.key), refusedBy(root.id, 50))
+        const use = { account_id: account.id, currency: 'USD', key: 'debt', app_id: null }
+        const what = { operation: 'hosting.requests', meter: 'requests', quantity: 1 }
+        const cost = { amount: 20_000, price_version: 'v1', now: clock.now() }
+        await platform.store.write((tx) => tx.ledger.charge({ ...use, ...what, ...cost }))
+        const indebted = (await ask('3', child.key)).body['error'] as AnyBody
+        t.match(indebted['details'], { source: 'account', available_micros: 0 })
+        t.notOk('debt_micros' in (indebted['details'] as AnyBody))
+        const told = (await ask('3', root.key)).body['error'] as AnyBody
+        t.ok('debt_micros' in (told['details'] as AnyBody))
       },
     )
 

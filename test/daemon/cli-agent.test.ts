@@ -28,7 +28,13 @@ const REFUSED: Answer = {
   text: '{"error":{"code":"scope_not_delegable","message":"Too much.","details":{},"errors":[]}}',
 }
 
-async function agent(line: readonly string[], refused?: string): Promise<Run> {
+const MCP = 'http://127.0.0.1:8420/mcp'
+
+async function agent(
+  line: readonly string[],
+  refused?: string,
+  { service = 'shop', mcp = MCP }: { service?: string; mcp?: string | null } = {},
+): Promise<Run> {
   const asked: Run['asked'][number][] = []
   let [out, err] = ['', '']
   const terminal = {
@@ -42,7 +48,7 @@ async function agent(line: readonly string[], refused?: string): Promise<Run> {
     if (request.path === refused) return Promise.resolve(REFUSED)
     const text =
       request.method === 'GET'
-        ? { service: 'shop', interfaces: { mcp: 'http://127.0.0.1:8420/mcp' } }
+        ? { service, interfaces: { mcp } }
         : { ...(JSON.parse(request.body ?? '') as NewKey), id: 'k1', key: KEY }
     return Promise.resolve({ status: 200, text: JSON.stringify(text) })
   }
@@ -155,4 +161,81 @@ await t.test('a refusal is shown, and no key is created after one', async (t) =>
   t.equal(unknown.asked.length, 0)
   t.equal((await agent(['--expires', 'soon'])).code, 2)
   t.equal((await agent(['--read-only', '--publish'])).code, 2)
+  t.equal((await agent(['--read-only', '--scopes', 'apps:write'])).code, 2)
+  t.equal((await agent(['--publish', '--scopes', 'apps:write'])).code, 2)
+  t.equal((await agent(['--expires', 'null'])).code, 2, 'each key ends')
 })
+
+await t.test('no key is created where no tools are served', async (t) => {
+  const { code, err, asked } = await agent([], undefined, { mcp: null })
+  t.equal(code, 1)
+  t.match(err, 'no tools')
+  t.equal(asked.length, 1)
+})
+
+await t.test('an app that is named twice is one', async (t) => {
+  const { created, out } = await agent(['--app', 'shop1', '--app', 'shop1'])
+  t.same(created.apps, ['shop1'])
+  t.match(out, `${MCP}?app=shop1`)
+})
+
+await t.test('whatever the options are, files can be parsed and hold no key', async (t) => {
+  const lines = [
+    [],
+    ['--read-only'],
+    ['--publish', '--app', 'a', '--app', 'b'],
+    ['--app', 'a&b="c"\n', '--name', KEY],
+    ['--scopes', '*:*', '--expires', '1h'],
+  ]
+  for (const line of lines) {
+    for (const service of ['shop', 'a "shop"\\ of ours']) {
+      const { out } = await agent([...line, '--json'], undefined, { service })
+      const { files, key, variable } = JSON.parse(out) as {
+        readonly files: readonly AgentFile[]
+        readonly key: { readonly key: string; readonly expires_at: string }
+        readonly variable: string
+      }
+      t.equal(key.key, KEY)
+      t.ok(Date.parse(key.expires_at) > Date.now())
+      t.equal(files.length, 4)
+      for (const { client, text } of files) {
+        t.notOk(text.includes(KEY), client)
+        const { url, reference } = readFile(client, text, service)
+        t.equal(new URL(url).pathname, '/mcp', client)
+        t.ok(reference.includes(variable), client)
+      }
+    }
+  }
+})
+
+/** What a client reads in its file: the address of the server of this name, and where its key is. */
+function readFile(
+  client: AgentFile['client'],
+  text: string,
+  name: string,
+): { readonly url: string; readonly reference: string } {
+  if (client === 'codex') {
+    const entries = text.trim().split('\n')
+    const [head = '', ...lines] = entries
+    const [, quoted = ''] = /^\[mcp_servers\.("(?:[^"\\]|\\.)*")\]$/.exec(head) ?? []
+    if (JSON.parse(quoted) !== name) throw new Error(text)
+    const values = Object.fromEntries(
+      lines.map((line) => {
+        const [, key = '', value = ''] = /^(\w+) = ("(?:[^"\\]|\\.)*")$/.exec(line) ?? []
+        return [key, JSON.parse(value) as string]
+      }),
+    )
+    return { url: values['url'] ?? '', reference: values['bearer_token_env_var'] ?? '' }
+  }
+  const { mcpServers, servers } = JSON.parse(text) as Partial<
+    Record<'mcpServers' | 'servers', Record<string, Listed>>
+  >
+  const server = (mcpServers ?? servers)?.[name]
+  if (server === undefined) throw new Error(text)
+  return { url: server.url, reference: server.headers.Authorization }
+}
+
+interface Listed {
+  readonly url: string
+  readonly headers: { readonly Authorization: string }
+}

@@ -4,6 +4,9 @@ import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import t from 'tap'
 import { z } from 'zod'
+import { a2aProtocol } from '../../daemon/a2a/endpoint.ts'
+import type { AgentCard } from '../../daemon/agents/card.ts'
+import { publicCard } from '../../daemon/agents/card.ts'
 import { skillsOf } from '../../daemon/agents/skills.ts'
 import { toolsOf } from '../../daemon/agents/tools.ts'
 import type { Answer } from '../../daemon/cli/ask.ts'
@@ -18,8 +21,11 @@ import { defineFamily } from '../../daemon/operations/family.ts'
 import { operation } from '../../daemon/operations/operation.ts'
 import { documents } from '../../daemon/http/documents.ts'
 import type { RequestState } from '../../daemon/http/state.ts'
+import { mcp } from '../../daemon/mcp/endpoint.ts'
 import { apiPages } from '../../daemon/openapi/pages.ts'
 import { defineErrors } from '../../lib/errors.ts'
+import { connectMcp } from '../support/mcp.ts'
+import { sendSkill } from '../support/protocols.ts'
 import type { AnyBody } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
 
@@ -157,6 +163,39 @@ await t.test('it is a tool and a skill, and discovery lists both', async (t) => 
     body.tools.find(({ name }) => name === 'pots_boil_over'),
     { operation: 'pots.boil_over', toolset: 'pots', skill: 'Boil over', allowed: false },
   )
+})
+
+await t.test('it is called over MCP and A2A, and is on both cards', async (t) => {
+  const added = [discoveryFamily, potsFamily]
+  const protocols = [mcp, a2aProtocol(added)]
+  const world = await createWorld(t, { families: added, protocols })
+  const { key } = await world.mintKey({ scopes: ['pots:write', 'discovery:read'] })
+  const client = await connectMcp(world, key, '?toolsets=pots')
+  t.teardown(() => client.close())
+  const { tools } = await client.listTools()
+  t.ok(tools.some(({ name }) => name === 'pots_boil_over'))
+  const args = { pot_id: 'p1', lid: 'on', degrees: 90 }
+  const boiled = await client.callTool('pots_boil_over', args)
+  t.match(boiled, { isError: false, structured: { id: 'p1', degrees: 90, lid: 'on' } })
+  const cracked = await client.callTool('pots_boil_over', { ...args, degrees: 110 })
+  t.match(cracked, { isError: true, texts: [/pot_cracked/] })
+
+  const tool = toolsOf(added).find(({ name }) => name === 'pots_boil_over')
+  if (tool === undefined) throw new Error('no tool')
+  const { status, body } = await sendSkill(world, key, { tool, args })
+  t.match({ status, body }, { status: 202, body: { task: { metadata: { skill: tool.name } } } })
+  t.match(await sendSkill(world, key, { tool, args: { ...args, degrees: 110 } }), {
+    body: { error: { code: 'pot_cracked' } },
+  })
+  const shown = await world.request<{ card: AgentCard }>('GET', '/v1/discovery/agent-card', {
+    as: key,
+  })
+  for (const { skills } of [publicCard(world.platform), shown.body.card]) {
+    t.match(
+      skills.find(({ id }) => id === 'pots_boil_over'),
+      { name: 'Boil over', tags: ['pots'], examples: ['Boil p1 over.'] },
+    )
+  }
 })
 
 await t.test('it is a command', async (t) => {

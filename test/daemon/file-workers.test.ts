@@ -83,6 +83,16 @@ await t.test('past its deadline a file fails, whatever is being done with it', a
   )
 })
 
+await t.test('a processor that ignores its signal holds up no worker that stops', async (t) => {
+  const { processor, seen } = scripted(() => new Promise(() => undefined))
+  const { start, send, get } = await openWorld(t, processor)
+  const worker = start()
+  const id = await send('a well')
+  await until(() => seen.running === 1)
+  await worker.stop()
+  t.match(await get(id), { status: 'processing', attempts: 0 })
+})
+
 await t.test('a worker that stops gives back what it holds, for the next to begin', async (t) => {
   const { processor, seen } = scripted((call, signal) => (call === 1 ? hang(signal) : undefined))
   const { start, send, ended, get, events } = await openWorld(t, processor)

@@ -69,6 +69,8 @@ async function note(store: PlatformStore, id: string, at: Instant): Promise<void
       app_id: null,
       request_id: 'req_1',
       ip: null,
+      protocol: null,
+      client: null,
       origins: null,
     }),
   )

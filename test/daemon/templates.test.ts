@@ -1,8 +1,9 @@
 import { posix } from 'node:path'
+import { parseSync } from 'oxc-parser'
 import t from 'tap'
-import ts from 'typescript'
 import type { TemplateFile } from '../../daemon/families/apps/templates.ts'
 import { readTemplates } from '../../daemon/families/apps/templates.ts'
+import { importsIn } from '../arch/source.ts'
 import { elementsOf, filesOf, templates, textOf } from '../support/templates.ts'
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
@@ -24,8 +25,10 @@ async function referencesOf(file: TemplateFile): Promise<readonly string[]> {
     )
   }
   if (!file.path.endsWith('.js')) return []
-  const modules = ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName)
-  return [...modules, ...[...text.matchAll(/new URL\('([^']*)'/g)].map(([, url]) => url ?? '')]
+  return [
+    ...importsIn(file.path, text),
+    ...[...text.matchAll(/new URL\('([^']*)'/g)].map(([, url]) => url ?? ''),
+  ]
 }
 
 await t.test('there are templates, each with a page to open, read once', async (t) => {
@@ -53,13 +56,7 @@ await t.test('a template is small and its scripts are readable', async (t) => {
     t.ok(sum(files.map(({ bytes }) => bytes.length)) < 30_000, `${id}: size`)
     for (const file of filesOf(template, '.js')) {
       const text = textOf(file)
-      const { diagnostics } = ts.transpileModule(text, {
-        fileName: file.path,
-        reportDiagnostics: true,
-        compilerOptions: { allowJs: true, module: ts.ModuleKind.ESNext },
-      })
-      const faults = (diagnostics ?? []).map(({ messageText }) => messageText)
-      t.same(faults, [], `${id}/${file.path}: syntax`)
+      t.same(parseSync(file.path, text).errors, [], `${id}/${file.path}: syntax`)
       t.ok(text.split('\n').length <= 250, `${id}/${file.path}: length`)
     }
   }

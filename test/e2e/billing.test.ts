@@ -9,6 +9,7 @@ import { openPlatformStore } from '../../plugins/platform/open.ts'
 import type { FakeStripe } from '../fake-stripe/fake.ts'
 import { startFakeStripe } from '../fake-stripe/server.ts'
 import { tillOf } from '../fake-stripe/till.ts'
+import { OWNER_CHANGES } from '../support/billing.ts'
 import { askControl } from '../support/control.ts'
 import type { DaemonProcess, Env } from '../support/daemon.ts'
 import { startDaemonProcess, until } from '../support/daemon.ts'
@@ -82,15 +83,6 @@ async function makeSweepDue(database: string): Promise<void> {
   await store.close()
 }
 
-const CHANGES = [
-  ['POST', 'topup', { amount: '10.00' }],
-  ['POST', 'subscribe', { plan: 'pro' }],
-  ['POST', 'payment-method', {}],
-  ['POST', 'portal', {}],
-  ['DELETE', 'subscription', undefined],
-  ['PATCH', 'wallet', { low_balance_micros: 1 }],
-] as const
-
 async function walk(t: Test, folder: string, database: string, env: Env): Promise<void> {
   const fake = await startFakeStripe({ version: API_VERSION })
   t.teardown(() => fake.close())
@@ -130,7 +122,7 @@ async function walk(t: Test, folder: string, database: string, env: Env): Promis
   const minted = await mint()
   t.equal(minted.status, 201)
   const key = asking(daemon.url, { authorization: `Bearer ${String(minted.body['key'])}` })
-  for (const [method, path, body] of CHANGES) {
+  for (const [method, path, body] of OWNER_CHANGES) {
     const refused = await key(method, `/v1/billing/${path}`, body)
     t.match(refused, { status: 403, body: { error: { code: 'owner_required' } } }, path)
   }

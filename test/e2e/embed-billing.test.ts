@@ -1,175 +1,13 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import type pg from 'pg'
-import { QueryTypes, Sequelize } from 'sequelize'
-import type { Test } from 'tap'
 import t from 'tap'
-import type { Keyhook, KeyhookOptions } from '../../daemon/embed/index.ts'
-import { createKeyhook } from '../../daemon/embed/index.ts'
-import { receiveEvent } from '../../daemon/billing/payments/intake.ts'
-import type { MemoryProcessor } from '../../plugins/billing/memory.ts'
-import { until } from '../support/daemon.ts'
-import { poolOn, sequelizeOn } from '../support/postgres-clients.ts'
+import { ACCOUNT, REPORT, SHOPS, SHORT, openKeyhook } from '../support/embedded-shop.ts'
 import { startPostgres } from '../support/postgres.ts'
-
-/** What an embedder declares: none of the operations of apps. */
-const PRICES = {
-  versions: [
-    {
-      version: '1',
-      effective_at: '2026-01-01T00:00:00Z',
-      plans: { pro: { price_micros: 0, monthly_credit_micros: 0 } },
-      topup: { min_micros: 1, max_micros: 1_000_000 },
-      operations: {
-        'reports.create': { meter: 'reports', price_micros: 100, per: 1 },
-        'reports.read': { meter: 'reports', price_micros: 0, per: 1 },
-      },
-    },
-  ],
-}
-
-const ACCOUNT = 'acct_1'
-const REPORT = { account_id: ACCOUNT, operation: 'reports.create' }
-const SHORT = { code: 'insufficient_balance', status: 402 }
-const CREATE = 'CREATE TABLE reports (id VARCHAR(64) PRIMARY KEY)'
-
-type Work<T> = (transaction: object) => Promise<T>
-
-/** One database of an embedder, and how its transactions are begun. */
-interface Shop {
-  readonly keyhook: Keyhook
-  /** By Keyhook, and where it may be so, by the embedder. */
-  readonly begins: Readonly<Record<string, <T>(work: Work<T>) => Promise<T>>>
-  /** Undefined where the embedder has no tables. */
-  readonly sql?: ((sql: string, transaction?: object) => Promise<readonly object[]>) | undefined
-  /** A transaction that cannot be joined, with what is said of it. */
-  readonly wrong: Readonly<Record<string, (use: Work<unknown>) => Promise<unknown>>>
-}
 
 const postgres = await startPostgres()
 t.teardown(() => postgres.stop())
 
-async function settingsIn(folder: string): Promise<KeyhookOptions> {
-  const prices = join(folder, 'prices.json')
-  await writeFile(prices, JSON.stringify(PRICES))
-  const masterKey = `k1:${Buffer.alloc(32, 1).toString('base64')}`
-  return { billing: 'internal', prices, masterKey, logLevel: 'silent', dispatch: false }
-}
-
-/** @param options default: a file of its own */
-async function open(t: Test, folder: string, options?: KeyhookOptions): Promise<Keyhook> {
-  const database = options?.database === undefined ? { dataDir: join(folder, 'data') } : {}
-  const keyhook = await createKeyhook({ ...(await settingsIn(folder)), ...database, ...options })
-  t.teardown(() => keyhook.stop())
-  return keyhook
-}
-
-const byKeyhook =
-  (keyhook: Keyhook) =>
-  <T>(work: Work<T>): Promise<T> =>
-    keyhook.transaction((transaction) => work(transaction))
-
-function overSequelize(keyhook: Keyhook, sequelize: Sequelize): Omit<Shop, 'begins'> {
-  return {
-    keyhook,
-    sql: async (sql, transaction) => {
-      const type = sql.startsWith('SELECT') ? QueryTypes.SELECT : QueryTypes.RAW
-      const found = await sequelize.query(sql, { type, ...(transaction && { transaction }) } as {
-        type: QueryTypes.SELECT
-      })
-      return found as readonly object[]
-    },
-    wrong: {
-      async 'has ended'(use) {
-        const transaction = await sequelize.transaction()
-        await transaction.commit()
-        await use(transaction)
-      },
-    },
-  }
-}
-
-const SHOPS: Readonly<Record<string, (t: Test) => Promise<Shop>>> = {
-  async 'a file of its own'(t) {
-    const keyhook = await open(t, t.testdir())
-    return {
-      keyhook,
-      begins: { 'keyhook.transaction': byKeyhook(keyhook) },
-      wrong: { 'is another object': (use) => use({}) },
-    }
-  },
-  async 'Sequelize on SQLite'(t) {
-    const folder = t.testdir()
-    const storage = join(folder, 'shop.sqlite')
-    const sequelize = new Sequelize({ dialect: 'sqlite', storage, logging: false })
-    t.teardown(() => sequelize.close())
-    await sequelize.query(CREATE)
-    const keyhook = await open(t, folder, { database: sequelize })
-    const shop = overSequelize(keyhook, sequelize)
-    return {
-      ...shop,
-      begins: { 'keyhook.transaction': byKeyhook(keyhook) },
-      wrong: {
-        ...shop.wrong,
-        'is not of keyhook.transaction': (use) => sequelize.transaction(use),
-      },
-    }
-  },
-  async 'Sequelize on PostgreSQL'(t) {
-    const sequelize = sequelizeOn(t, await postgres.createDatabase())
-    await sequelize.query(CREATE)
-    const keyhook = await open(t, t.testdir(), { database: sequelize })
-    return {
-      ...overSequelize(keyhook, sequelize),
-      begins: {
-        'keyhook.transaction': byKeyhook(keyhook),
-        'sequelize.transaction': (work) => sequelize.transaction(work),
-      },
-    }
-  },
-  async 'a pool of pg'(t) {
-    const pool = poolOn(t, await postgres.createDatabase())
-    await pool.query(CREATE)
-    const keyhook = await open(t, t.testdir(), { database: pool })
-    return {
-      keyhook,
-      begins: {
-        'keyhook.transaction': byKeyhook(keyhook),
-        'a client': async (work) => {
-          const client = await pool.connect()
-          try {
-            await client.query('BEGIN')
-            const result = await work(client)
-            await client.query('COMMIT')
-            return result
-          } catch (cause) {
-            await client.query('ROLLBACK')
-            throw cause
-          } finally {
-            client.release()
-          }
-        },
-      },
-      async sql(sql, transaction) {
-        const { rows } = await ((transaction as pg.PoolClient | undefined) ?? pool).query(sql)
-        return rows as object[]
-      },
-      wrong: {
-        async 'is in no transaction'(use) {
-          const client = await pool.connect()
-          await use(client).finally(() => {
-            client.release()
-          })
-        },
-      },
-    }
-  },
-}
-
 for (const [name, openShop] of Object.entries(SHOPS)) {
   await t.test(name, async (t) => {
-    const shop = await openShop(t)
+    const shop = await openShop(t, postgres)
     const { keyhook, sql } = shop
     const { billing, platform } = keyhook
     const account = keyhook.as(ACCOUNT)
@@ -239,7 +77,7 @@ for (const [name, openShop] of Object.entries(SHOPS)) {
       await t.test(`in ${how}: holds at once, of which one can be paid`, async (t) => {
         const [balance = 0] = await money()
         const each = { ...REPORT, quantity: balance / 100 }
-        const hold = (operation_id: string, transaction: object): Promise<void> =>
+        const hold = (operation_id: string, transaction: object): Promise<object> =>
           billing.hold({ ...each, operation_id }, { transaction })
         const apart = await Promise.allSettled(
           ['one', 'two', 'three', 'four'].map((id) => begin((one) => hold(id, one))),
@@ -356,7 +194,7 @@ function isShort(cause: unknown): boolean {
 }
 
 await t.test('arguments of charging', async (t) => {
-  const { billing } = await open(t, t.testdir())
+  const { billing } = await openKeyhook(t, t.testdir())
   type Loose = Readonly<
     Record<keyof typeof billing, (...args: readonly unknown[]) => Promise<unknown>>
   >
@@ -398,7 +236,7 @@ await t.test('arguments of charging', async (t) => {
 })
 
 await t.test('a hold ends once, at the price at which it was held', async (t) => {
-  const keyhook = await open(t, t.testdir())
+  const keyhook = await openKeyhook(t, t.testdir())
   const { billing } = keyhook
   const account = keyhook.as(ACCOUNT)
   const work = { account_id: ACCOUNT, operation_id: 'r_1' }
@@ -415,12 +253,12 @@ await t.test('a hold ends once, at the price at which it was held', async (t) =>
     details: { operation: 'reports.create', required_micros: 300, available_micros: 0 },
   })
   await account.billing.grant({ amount_micros: 1000 })
-  await billing.hold(three)
-  await billing.hold(three)
+  t.same(await billing.hold(three), { state: 'held' })
+  t.same(await billing.hold(three), { state: 'held' })
   t.equal((await account.billing.wallet()).held_micros, 300, 'held once')
   t.same(await billing.capture({ ...work, quantity: 2 }), { captured_micros: 200 })
   await billing.release(work)
-  await billing.hold(three)
+  t.same(await billing.hold(three), { state: 'captured' }, 'it has ended')
   t.match(await account.billing.wallet(), { balance_micros: 800, held_micros: 0 })
 
   await billing.hold({ ...three, operation_id: 'r_2' })
@@ -428,7 +266,8 @@ await t.test('a hold ends once, at the price at which it was held', async (t) =>
   t.same(await billing.capture({ account_id: ACCOUNT, operation_id: 'r_2' }), {
     captured_micros: 0,
   })
-  await billing.hold({ ...REPORT, operation_id: 'r_3', operation: 'reports.read', quantity: 9 })
+  const free = { ...REPORT, operation_id: 'r_3', operation: 'reports.read', quantity: 9 }
+  t.same(await billing.hold(free), { state: 'free' })
   t.same(await billing.capture({ account_id: ACCOUNT, operation_id: 'r_3' }), {
     captured_micros: 0,
   })
@@ -444,7 +283,7 @@ await t.test('a hold ends once, at the price at which it was held', async (t) =>
 await t.test(
   'without billing everything is free, and a misspelt operation still is none',
   async (t) => {
-    const keyhook = await open(t, t.testdir(), { billing: 'none' })
+    const keyhook = await openKeyhook(t, t.testdir(), { billing: 'none' })
     const { billing } = keyhook
     const work = { account_id: ACCOUNT, operation_id: 'r_1' }
     await keyhook.transaction((transaction) =>
@@ -457,66 +296,3 @@ await t.test(
     await t.rejects(misspelt, { name: 'TypeError' })
   },
 )
-
-/** A module that an embedder names, over the processor in memory. */
-const PROCESSOR = `
-  import { createMemoryProcessor } from ${JSON.stringify(
-    new URL('../../plugins/billing/memory.js', import.meta.url).href,
-  )}
-  export let memory
-  export const paymentProcessor = {
-    name: 'memory',
-    settings: [],
-    origins: () => [],
-    open: async ({ clock }) => (memory = createMemoryProcessor({ clock })),
-  }
-`
-
-await t.test('where a processor sells the plan, it follows the subscription', async (t) => {
-  const folder = t.testdir()
-  const file = join(folder, 'processor.mjs')
-  await writeFile(file, PROCESSOR)
-  const keyhook = await open(t, folder, { billing: file })
-  const account = keyhook.as(ACCOUNT)
-  const plan = async (): Promise<string> => (await account.billing.wallet()).plan
-  t.equal(await plan(), 'free', 'also without a record of the account')
-  t.match(await keyhook.accounts.update(ACCOUNT, { key_limit: 5 }), { plan: 'free' })
-  await t.rejects(keyhook.accounts.update(ACCOUNT, { plan: 'pro' }), {
-    status: 409,
-    code: 'plan_managed',
-  })
-
-  const other = keyhook.as('acct_2')
-  const { session_id } = await other.billing.subscribe({ plan: 'pro' })
-  const { memory } = (await import(pathToFileURL(file).href)) as { memory: MemoryProcessor }
-  await memory.till.pay(session_id)
-  const { processing } = keyhook.platform.billing
-  for (const event of await memory.till.take()) {
-    if (processing !== undefined) await receiveEvent(keyhook.platform, processing, event)
-  }
-  const subscribed = async (): Promise<boolean> => (await other.billing.wallet()).plan === 'pro'
-  await until('the subscription is applied, although nothing is dispatched', subscribed)
-  const { data } = await other.events.list({ type: 'billing.subscription_changed' })
-  t.match(data, [{ data: { plan: 'pro', previous_plan: 'free' } }])
-})
-
-await t.test('the plan of an account is set in code', async (t) => {
-  const keyhook = await open(t, t.testdir())
-  const account = keyhook.as(ACCOUNT)
-  const mint = () => account.keys.create({ name: 'CI', scopes: ['keys:read'] })
-  const { update } = keyhook.accounts
-  t.same(await update(ACCOUNT, { key_limit: 5 }), { id: ACCOUNT, key_limit: 5, plan: 'pro' })
-  await mint()
-  t.same(await update(ACCOUNT, { plan: 'free' }), { id: ACCOUNT, key_limit: 5, plan: 'free' })
-  await t.rejects(mint(), { status: 403, code: 'dev_api_not_enabled' })
-  t.same(await update('acct_2', { plan: 'free' }), { id: 'acct_2', key_limit: null, plan: 'free' })
-  const changes = { key_limit: null, plan: 'pro' } as const
-  t.same(await update(ACCOUNT, changes), { id: ACCOUNT, ...changes })
-  await mint()
-  const { data } = await account.audit.list({ action: 'account.plan_changed' })
-  t.equal(data.length, 2)
-  const loose = update as (...args: readonly unknown[]) => Promise<unknown>
-  for (const wrong of [{}, undefined, { plan: 'gold' }, { plan: undefined }, { plans: 'pro' }]) {
-    await t.rejects(loose(ACCOUNT, wrong), { name: 'TypeError' })
-  }
-})

@@ -22,7 +22,9 @@ const PROGRAM = `
 import { createServer } from 'node:http'
 import { KeyhookError } from 'keyhook'
 import { ApiError, createClient } from 'keyhook/client'
+import type { Keyhook } from 'keyhook/daemon'
 import { createKeyhook } from 'keyhook/daemon'
+import { definePlugin } from 'keyhook/plugins'
 import { mount } from 'keyhook/koa'
 import { verifyWebhook } from 'keyhook/verify'
 
@@ -51,11 +53,53 @@ await keyhook.keys.verify('value', { scope: undefined })
 // @ts-expect-error a requirement is named
 await keyhook.keys.verify('value', 'orders:read')
 const created = await keyhook.as(account).keys.create({ name: 'CI', scopes: ['orders:read'] })
-const value: string | null = created.key
+const value: string = created.key
+const { secret }: { secret: string } = await keyhook
+  .as(account)
+  .webhooks.create({ url: 'https://example.com', events: ['order.paid'] })
+const again = await keyhook
+  .as(account)
+  .keys.create({ name: 'CI', scopes: ['orders:read'] }, { idempotencyKey: secret })
+// @ts-expect-error with a key of the caller's it may be the replay of an earlier call
+const replayed: string = again.key
+console.log(replayed)
+// @ts-expect-error a scope that was not declared
+await keyhook.keys.verify('value', { scope: 'orders:reed' })
+await keyhook.keys.verify('value', { scope: 'webhooks:write' })
+// @ts-expect-error an event type that was not declared
+await keyhook.webhooks.publish({ account_id: account, type: 'order.payed', data: {} })
+const loose: Keyhook = keyhook
+await loose.webhooks.publish({ account_id: account, type: 'account.own', data: {} })
+const read: readonly string[] = ['order.sent']
+const dynamic = await createKeyhook({ eventTypes: read })
+await dynamic.webhooks.publish({ account_id: account, type: 'order.sent', data: {} })
+const GET = keyhook.fetch
+const answer: Response = await GET(new Request('http://127.0.0.1'), { params: {} })
+const web = keyhook.web({ address: (_request: Request, peer: { ip: string }) => peer.ip })
+await web(new Request('http://127.0.0.1'), { ip: '127.0.0.1' })
+// @ts-expect-error what the framework passes is asked for
+await web(new Request('http://127.0.0.1'))
+console.log(answer.status)
+const apps = definePlugin({
+  contract: 'edits',
+  name: 'own',
+  options: { url: { env: 'OWN_URL', doc: 'Address.', required: true }, more: { env: 'OWN_MORE', doc: 'More.' } },
+  network: { policy: 'listed', origins: ({ url }) => [url] },
+  create({ options }) {
+    const url: string = options.url
+    // @ts-expect-error an option that is not required may be missing
+    const more: string = options.more
+    console.log(url, more)
+    return { available: true, carryOut: () => Promise.reject(new Error('no')) }
+  },
+})
+await createKeyhook({ plugins: { edits: { plugin: apps, options: { url: 'http://127.0.0.1' } } } })
+// @ts-expect-error a plugin of another contract
+await createKeyhook({ plugins: { files: apps } })
 // @ts-expect-error there is no such operation
 await keyhook.as(account).keys.destroy({ key_id: created.id })
 
-const event = { account_id: account, type: 'order.paid', data: {} }
+const event = { account_id: account, type: 'order.paid', data: {} } as const
 await keyhook.transaction((transaction) => keyhook.webhooks.publish(event, { transaction }))
 // @ts-expect-error an event has data
 await keyhook.webhooks.publish({ account_id: account, type: 'order.paid' })
@@ -82,7 +126,7 @@ console.log(captured_micros, plan)
 createServer(keyhook.callback({ prefix: '/developer', resolve: async () => undefined }))
 mount(keyhook, { resolve: async () => ({ account_id: account, user_id: 'user_1' }) })
 
-const client = createClient({ baseUrl: 'http://127.0.0.1:8420', key: value ?? '' })
+const client = createClient({ baseUrl: 'http://127.0.0.1:8420', key: value })
 for await (const { url } of client.webhooks.list.all()) console.log(url.length)
 const edit = { app_id: 'k3v9q2m7x4ta', prompt: 'Add opening hours.' }
 const { required_micros }: { required_micros: number } = await client.edits.create({ ...edit, dry_run: 'true' })
@@ -119,4 +163,27 @@ await t.test('the packed package is typed for a strict embedder, and whole', asy
   const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' })
   t.equal(stdout, '')
   t.equal(status, 0)
+})
+
+await t.test('a resolution that cannot find the entries is told what to set', async (t) => {
+  const packed = await packKeyhook()
+  t.teardown(() => packed.remove())
+  const folder = await packed.install(['@types/node'])
+  const program = `import { createKeyhook } from 'keyhook/daemon'\nvoid createKeyhook`
+  await writeFile(join(folder, 'shop.ts'), program)
+  const compilerOptions = {
+    module: 'commonjs',
+    moduleResolution: 'node10',
+    ignoreDeprecations: '6.0',
+    noEmit: true,
+    types: [],
+  }
+  await writeFile(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, files: ['shop.ts'] }),
+  )
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+  const { stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' })
+  t.match(stdout, /set-moduleResolution-to-nodenext-or-bundler/)
+  t.notMatch(stdout, /TS2307/)
 })

@@ -151,13 +151,22 @@ await t.test('named by its package, it reads the files of the packed daemon', as
 
   t.match(await processed('letter.txt', 'A pelican flew by. '.repeat(500)), {
     status: 'processed',
-    content_type: 'text/plain',
+    content_type: 'application/x-subrip',
   })
   const found = await post<{ data: readonly object[] }>('/search', { query: 'pelican', limit: 50 })
   t.ok(found.data.length > 1)
   t.match(found.data[0], { name: 'letter.txt', heading: null })
   t.match(await processed('blank.txt', ' \n '), { status: 'failed', error: { code: 'no_text' } })
-  t.match(await upload('notes.md', '# No'), { error: { code: 'unsupported_media_type' } })
+  t.match(await processed('notes.md', '# Birds\n\nA heron stood there.'), {
+    status: 'processed',
+    content_type: 'text/markdown',
+  })
+  t.match(await upload('picture.bin', 'a\0b'), {
+    error: {
+      code: 'unsupported_media_type',
+      message: /^Files of this type cannot be read here\. Send subtitles, pdf, .*, json or text\.$/,
+    },
+  })
   t.equal(await daemon.end('SIGTERM'), 0)
 })
 

@@ -4,6 +4,7 @@ import type { Checkouts } from './checkout.ts'
 import { expanded } from './expand.ts'
 import { type Listed, listOf } from './lists.ts'
 import { refund } from './money.ts'
+import { FAKE_ACCOUNT } from './names.ts'
 import type { Resource } from './objects.ts'
 import * as params from './params.ts'
 import { invalid } from './refusal.ts'
@@ -66,6 +67,7 @@ function list(path: string, name: Listed): Route {
 }
 
 const ROUTES: readonly Route[] = [
+  { method: 'GET', path: '/v1/account', run: () => ({ id: FAKE_ACCOUNT, object: 'account' }) },
   list('/v1/customers', 'customers'),
   retrieve('/v1/customers', 'customers'),
   post('/v1/customers', params.NEW_CUSTOMER, ({ state }, { email = null, metadata = {} }) => {

@@ -167,18 +167,46 @@ const clawbackCases: readonly PlatformCase[] = [
     },
   },
   {
-    name: 'ledger: a clawback does not touch other credit, which is not spent either while there is a debt',
+    name: 'ledger: what a clawback cannot take of its own payment, other credit pays at once, as it is spent',
+    async run({ open }) {
+      const store = await open()
+      const refunded = await topUp(store)
+      await hold(store, [sampleHold('a', { amount: 90 })])
+      await capture(store, 'a')
+      const later = { amount: 30, expires_at: NOW + 2 * DAY }
+      await creditAll(store, sampleCredit('2', later))
+      await creditAll(store, sampleCredit('3', { amount: 20, expires_at: NOW + DAY }))
+      await reconcile(store, refunded(50))
+      assert.deepEqual(await balances(store), { granted: 10, available: 10 })
+      assert.deepEqual((await history(store)).slice(-3), [
+        'clawback -10 debt -40',
+        'debt_payment -20 debt 20',
+        'debt_payment -20 debt 20',
+      ])
+      await reconcile(store, refunded(50, 30))
+      assert.deepEqual(await balances(store), { debt: 20 })
+      const [paying] = await creditAll(store, sampleCredit('4', { amount: 70 }))
+      assert.deepEqual([paying?.amount, paying?.balance], [70, 50])
+      assert.deepEqual(await balances(store), { granted: 50, available: 50 })
+      await assertVerified(store)
+      await reconcile(store, refunded())
+      assert.deepEqual(await balances(store), { paid: 80, granted: 50, available: 130 })
+      await assertVerified(store)
+    },
+  },
+  {
+    name: 'ledger: the end of a hold pays a debt from what comes back, since nothing else is left',
     async run({ open }) {
       const store = await open()
       const refunded = await topUp(store)
       await hold(store, [sampleHold('a', { amount: 100 })])
       await capture(store, 'a')
-      await creditAll(store, sampleCredit('2', { amount: 30 }))
-      await reconcile(store, refunded(60))
-      assert.deepEqual(await balances(store), { granted: 30, debt: 60 })
-      const [paying] = await creditAll(store, sampleCredit('3', { amount: 70 }))
-      assert.deepEqual([paying?.amount, paying?.balance], [70, 40])
-      assert.deepEqual(await balances(store), { granted: 40, available: 40 })
+      await creditAll(store, sampleTopup('2', { amount: 100 }))
+      await hold(store, [sampleHold('b', { amount: 40 })])
+      await reconcile(store, refunded(100))
+      assert.deepEqual(await balances(store), { held: 40, debt: 40 })
+      await capture(store, 'b', 10)
+      assert.deepEqual(await balances(store), { debt: 10 })
       await assertVerified(store)
     },
   },

@@ -77,6 +77,7 @@ export function sampleCharge(
     charge_id: 'ch_1',
     credit_id,
     paid: 100,
+    total: changes.paid ?? 100,
     items,
     ...changes,
   }

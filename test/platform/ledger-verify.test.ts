@@ -17,6 +17,7 @@ import type { Query, SqlClient } from '../../plugins/store/sql/client.ts'
 import { startPostgres } from '../support/postgres.ts'
 import {
   NOW,
+  OPERATOR,
   creditAll,
   hold,
   on,
@@ -26,7 +27,6 @@ import {
   sampleTopup,
 } from './ledger-samples.ts'
 
-const OPERATOR = { type: 'operator', id: null } as const
 const BUDGETS = [{ key_id: 'key_1', monthly_micros: 500 }]
 
 /** A ledger in which every kind of transaction occurs, of two accounts. */
@@ -66,6 +66,15 @@ async function fill(store: PlatformStore): Promise<void> {
     await refund(10)
     await refund(10, 60)
     await refund(10)
+    await store.write(async (tx) => {
+      const of = { processor: 'stripe', charge_id: own('ch') } as const
+      const charge = { account_id, credit_id: credit, paid: 100, total: 100, created_at: NOW }
+      await tx.payments.addCharge({ ...charge, processor: 'stripe', id: own('ch') })
+      await tx.payments.putChargeItems([
+        { ...of, id: own('re'), kind: 'refund', amount: 10, active: true },
+        { ...of, id: own('dp'), kind: 'dispute', amount: 60, active: false },
+      ])
+    })
     const id = grant?.transaction_id ?? ''
     await on(store, (ledger) => ledger.revoke(account_id, id, OPERATOR, NOW))
     await on(store, (ledger) => ledger.expireLots(NOW + 2 * DAY, 10))
@@ -73,11 +82,12 @@ async function fill(store: PlatformStore): Promise<void> {
       ledger.charge({
         account_id,
         currency: 'USD',
-        key: own('hosting'),
+        key: `hosting:${own('app')}:2023-11-16:egress_bytes:1`,
         operation: 'hosting.egress_bytes',
         meter: 'egress_bytes',
         quantity: 5,
-        app_id: 'app_1',
+        app_id: own('app'),
+        note: '2023-11-16',
         amount: 1000,
         price_version: 'v1',
         now: NOW + 2 * DAY,
@@ -155,6 +165,20 @@ const FAULTS: Readonly<Record<LedgerCheck, readonly string[]>> = {
     `UPDATE usage_days SET day = '2023-11-13' WHERE ${OF} AND operation = 'edits.create'`,
     `DELETE FROM usage_days WHERE ${OF} AND operation = 'hosting.egress_bytes'`,
   ],
+  hosting_charges: [
+    `UPDATE hosting_charges SET charged = charged - 1 WHERE ${OF}`,
+    `UPDATE hosting_charges SET parts = parts + 1 WHERE ${OF}`,
+    `UPDATE hosting_charges SET day = '2023-11-15' WHERE ${OF}`,
+    `DELETE FROM hosting_charges WHERE ${OF}`,
+  ],
+  charges: [
+    `UPDATE charge_items SET active = 1 - active WHERE charge_id =
+      (SELECT MIN(id) FROM charges WHERE ${OF})`,
+    `UPDATE charge_items SET amount = amount + 1 WHERE kind = 'refund' AND charge_id =
+      (SELECT MIN(id) FROM charges WHERE ${OF})`,
+    `UPDATE charges SET credit_id = 'none' WHERE ${OF}`,
+    `UPDATE charges SET total = total * 3 WHERE ${OF}`,
+  ],
 }
 
 const TABLES = ['ledger_transactions', 'ledger_entries'] as const
@@ -186,6 +210,14 @@ async function findsFaults(t: Test, place: string): Promise<void> {
   const { store, client } = await openPlatformStore(place, { tablePrefix: '' })
   t.teardown(() => store.close())
   await fill(store)
+  await client.transaction(async (query) => {
+    for (const account_id of [ACCOUNT, STRANGER]) {
+      await query(
+        `INSERT INTO hosting_charges VALUES
+          ('${account_id}_app', '2023-11-16', 'egress_bytes', '${account_id}', 5, 1000, 1, 'v1', '{}')`,
+      )
+    }
+  })
   const clean = await store.ledger.verify(null)
   t.same(clean.differences, [])
   const kinds = await client.read('SELECT DISTINCT kind FROM ledger_transactions')

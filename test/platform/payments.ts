@@ -24,6 +24,8 @@ function sampleCheckout(id: string, changes: Partial<CheckoutRecord> = {}): Chec
     request_key: null,
     session_id: null,
     url: null,
+    success_url: 'https://example.com/done',
+    cancel_url: 'https://example.com/done',
     status: 'created',
     settled_at: null,
     created_by: OPERATOR,
@@ -199,12 +201,12 @@ const recordCases: readonly PlatformCase[] = [
       const charge = { processor: 'stripe', id: 'ch_1', account_id: ACCOUNT, created_at: BORN }
       const item = { processor: 'stripe', id: 're_1', charge_id: 'ch_1', kind: 'refund' } as const
       await store.write(async (tx) => {
-        await tx.payments.addCharge({ ...charge, credit_id: 'txn_1', paid: 100 })
-        await tx.payments.addCharge({ ...charge, credit_id: 'txn_2', paid: 200 })
+        await tx.payments.addCharge({ ...charge, credit_id: 'txn_1', paid: 100, total: 100 })
+        await tx.payments.addCharge({ ...charge, credit_id: 'txn_2', paid: 200, total: 300 })
         await tx.payments.putChargeItems([{ ...item, amount: 40, active: true }])
         await tx.payments.putChargeItems([{ ...item, amount: 40, active: false }])
       })
-      const kept = { ...charge, credit_id: 'txn_1', paid: 100 }
+      const kept = { ...charge, credit_id: 'txn_1', paid: 100, total: 100 }
       assert.deepEqual(await store.payments.charge('stripe', 'ch_1'), kept)
       const items = await store.payments.chargeItems('stripe', 'ch_1')
       assert.deepEqual(items, [{ ...item, amount: 40, active: false }])
@@ -312,6 +314,9 @@ const PLANS: readonly Ends[] = [
   [{ status: 'past_due', past_due_since: NOW - GRACE + 1 }, false],
   [{ status: 'past_due', updated_at: NOW - GRACE }, true],
   [{ status: 'past_due', updated_at: NOW - GRACE + 1 }, false],
+  [{ current_period_end: NOW - GRACE }, true],
+  [{ current_period_end: NOW - GRACE + 1 }, false],
+  [{ current_period_end: null }, false],
 ]
 
 const planCases: readonly PlatformCase[] = [

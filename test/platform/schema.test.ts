@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
-import type { ColumnType } from '../../plugins/platform/model/columns.ts'
+import type { ColumnType } from '../../plugins/store/sql/columns.ts'
 import { MODELS, OF_APP } from '../../plugins/platform/models.ts'
 import { PLATFORM_MIGRATIONS } from '../../plugins/platform/nouns.ts'
 import { openPlatformStore } from '../../plugins/platform/open.ts'

@@ -19,6 +19,7 @@ export function sampleTask(id: string, changes: Partial<TaskRecord> = {}): TaskR
     subject_id: `edit_${id}`,
     state: 'submitted',
     state_at: BORN,
+    started_at: null,
     asked: { input: { app_id: 'app_1' }, text: 'Make the button blue' },
     answer: null,
     failure: null,
@@ -39,7 +40,7 @@ export const sampleQuestion = (id: string, changes: Partial<TaskRecord> = {}): T
     ...changes,
   })
 
-/** A message that began work. */
+/** A message of the caller's. */
 export function sampleMessage(taskId: string, changes: Partial<TaskMessage> = {}): TaskMessage {
   const message_id = changes.message_id ?? `message_${taskId}`
   return {
@@ -53,7 +54,6 @@ export function sampleMessage(taskId: string, changes: Partial<TaskMessage> = {}
     at: BORN,
     about: '',
     stands: true,
-    work: true,
     ...changes,
   }
 }

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
-import type { TaskListQuery, TaskMove } from '../../plugins/platform/contract/tasks.ts'
-import { TASK_STATES, placeOfTask } from '../../plugins/platform/contract/tasks.ts'
+import type { TaskListQuery, TaskMove, TaskPush } from '../../plugins/platform/contract/tasks.ts'
+import {
+  KEPT_WITHOUT_WORK,
+  TASK_STATES,
+  placeOfTask,
+} from '../../plugins/platform/contract/tasks.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
-import { BORN } from '../../plugins/store/conformance/samples.ts'
+import { ACCOUNT, BORN } from '../../plugins/store/conformance/samples.ts'
 import type { PlatformCase } from './harness.ts'
 import { openRacers } from './harness.ts'
 import {
@@ -59,7 +63,6 @@ const insertCases: readonly PlatformCase[] = [
           role: 'agent',
           message_id: 'm_2',
           stands: false,
-          work: false,
         }),
       ]
       assert.equal(await insertTask(store, task, asked, said), true)
@@ -68,12 +71,12 @@ const insertCases: readonly PlatformCase[] = [
       assert.deepEqual(await store.tasks.messages('task_1', 9), [asked, said])
       assert.deepEqual(await store.tasks.messages('task_1', 1), [said])
       assert.deepEqual(await store.tasks.messages('task_2', 9), [])
-      assert.deepEqual(await store.tasks.sent('key_1', 'message_task_1', ''), [
-        { task, message: asked },
-      ])
-      assert.deepEqual(await store.tasks.sent('key_2', 'message_task_1', ''), [])
-      assert.deepEqual(await store.tasks.sent('key_1', 'message_task_1', 'task_0'), [])
-      assert.deepEqual(await store.tasks.sent('key_1', 'm_2', ''), [], 'the agent sent nothing')
+      const sent = (key: string, message: string, about: string) =>
+        store.tasks.sent(key, message, about)
+      assert.deepEqual(await sent('key_1', 'message_task_1', ''), { task, message: asked })
+      assert.equal(await sent('key_2', 'message_task_1', ''), undefined)
+      assert.equal(await sent('key_1', 'message_task_1', 'task_0'), undefined)
+      assert.equal(await sent('key_1', 'm_2', ''), undefined, 'the agent sent nothing')
     },
   },
   {
@@ -99,7 +102,7 @@ const insertCases: readonly PlatformCase[] = [
     },
   },
   {
-    name: 'tasks: an id that began work begins no other; a question may be asked in other words',
+    name: 'tasks: a message of one id, about one task, is one',
     async run({ open }) {
       const store = await open()
       const send = (taskId: string, changes: Parameters<typeof sampleMessage>[1]) =>
@@ -109,35 +112,45 @@ const insertCases: readonly PlatformCase[] = [
           sampleMessage(taskId, { message_id: 'm', ...changes }),
         )
       assert.equal(await send('task_1', { fingerprint: 'a' }), true)
-      assert.equal(await send('task_2', { fingerprint: 'b' }), false, 'other words')
-      assert.equal(await send('task_3', { fingerprint: 'a', work: false }), false, 'a repetition')
-      assert.equal(await send('task_4', { fingerprint: 'b', work: false }), true, 'a question')
-      assert.equal(
-        await send('task_5', { fingerprint: 'c', work: false }),
-        true,
-        'another question',
-      )
-      assert.equal(await send('task_6', { fingerprint: 'd', about: 'task_4' }), true, 'of a task')
-      assert.equal(await send('task_7', { fingerprint: 'a', key_id: 'key_2' }), true, 'another key')
-      const sent = await store.tasks.sent('key_1', 'm', '')
-      assert.deepEqual(
-        sent.map(({ message }) => [message.task_id, message.work]),
-        [
-          ['task_5', false],
-          ['task_4', false],
-          ['task_1', true],
-        ],
-      )
+      assert.equal(await send('task_2', { fingerprint: 'a' }), false, 'a repetition')
+      assert.equal(await send('task_3', { fingerprint: 'b' }), false, 'other words')
+      assert.equal(await send('task_4', { about: 'task_1' }), true, 'about a task')
+      assert.equal(await send('task_5', { key_id: 'key_2' }), true, 'another key')
+      assert.equal((await store.tasks.sent('key_1', 'm', ''))?.task.id, 'task_1')
+      assert.equal((await store.tasks.sent('key_1', 'm', 'task_1'))?.task.id, 'task_4')
+    },
+  },
+  {
+    name: 'tasks: an account keeps its newest tasks without work, by number and bytes',
+    async run({ open }) {
+      const store = await open()
+      const bytes = KEPT_WITHOUT_WORK.bytes / 4
+      const ask = (index: number, text: string) =>
+        insertTask(
+          store,
+          sampleQuestion(`task_${index}`, { state_at: BORN + index, asked: { input: {}, text } }),
+          sampleMessage(`task_${index}`),
+        )
+      await insertTask(store, sampleTask('task_work', { state_at: BORN }))
+      for (let index = 0; index < 5; index += 1) await ask(index, 'x'.repeat(bytes))
+      const kept: string[] = []
+      for (const id of ['task_work', 'task_0', 'task_1', 'task_2', 'task_3', 'task_4']) {
+        if ((await store.tasks.get('key_1', id)) !== undefined) kept.push(id)
+      }
+      assert.deepEqual(kept, ['task_work', 'task_2', 'task_3', 'task_4'])
+      assert.equal((await listed(store)).ids.length, 1, 'a page ends by its bytes')
+      assert.deepEqual(await store.tasks.messages('task_1', 9), [])
+      assert.equal(await ask(1, 'short'), true, 'its message may be sent again')
     },
   },
 ]
 
 const proceedCases: readonly PlatformCase[] = [
   {
-    name: 'tasks: an answered question has its work, and may be asked again',
+    name: 'tasks: an answered question has its work, and remains the task of its message',
     async run({ open }) {
       const store = await open()
-      const question = sampleMessage('task_1', { message_id: 'q', work: false })
+      const question = sampleMessage('task_1', { message_id: 'q' })
       await insertTask(store, sampleQuestion('task_1'), question)
       const answer = sampleMessage('task_1', { number: 2, message_id: 'a', about: 'task_1' })
       const next = sampleProgress()
@@ -149,12 +162,9 @@ const proceedCases: readonly PlatformCase[] = [
         state_at: at,
         updated_at: at,
       })
-      assert.deepEqual(await store.tasks.messages('task_1', 9), [
-        { ...question, stands: false },
-        answer,
-      ])
-      const again = sampleMessage('task_2', { message_id: 'q', work: false })
-      assert.equal(await insertTask(store, sampleQuestion('task_2'), again), true)
+      assert.deepEqual(await store.tasks.messages('task_1', 9), [question, answer])
+      const again = sampleMessage('task_2', { message_id: 'q' })
+      assert.equal(await insertTask(store, sampleQuestion('task_2'), again), false)
       assert.equal(
         await store.write((tx) => tx.tasks.proceed('task_1', next, [])),
         false,
@@ -167,7 +177,7 @@ const proceedCases: readonly PlatformCase[] = [
     async run(harness) {
       const racers = await openRacers(harness)
       const [store] = racers
-      await insertTask(store, sampleQuestion('task_1'), sampleMessage('task_1', { work: false }))
+      await insertTask(store, sampleQuestion('task_1'), sampleMessage('task_1'))
       const taken = await Promise.all(
         racers.map((one, at) => {
           const answer = sampleMessage('task_1', {
@@ -190,25 +200,6 @@ const proceedCases: readonly PlatformCase[] = [
       )
     },
   },
-  {
-    name: 'tasks: a question that is canceled protects nothing',
-    async run({ open }) {
-      const store = await open()
-      const question = sampleMessage('task_1', { message_id: 'q', work: false })
-      await insertTask(store, sampleQuestion('task_1'), question)
-      const canceled = sampleProgress({
-        app_id: null,
-        record_path: null,
-        subject_id: null,
-        state: 'canceled',
-        charged: 0,
-      })
-      assert.equal(await store.write((tx) => tx.tasks.proceed('task_1', canceled, [])), true)
-      assert.equal((await store.tasks.get('key_1', 'task_1'))?.state, 'canceled')
-      const [sent] = await store.tasks.sent('key_1', 'q', '')
-      assert.equal(sent?.message.stands, false)
-    },
-  },
 ]
 
 const moveCases: readonly PlatformCase[] = [
@@ -223,6 +214,7 @@ const moveCases: readonly PlatformCase[] = [
         ...sampleTask('task_1'),
         state: 'working',
         state_at: BORN + 1,
+        started_at: BORN + 1,
         updated_at: BORN + 1,
       })
       assert.equal(await move(moveTo('working', BORN + 2)), undefined, 'begun again')
@@ -322,7 +314,7 @@ const listCases: readonly PlatformCase[] = [
     },
   },
   {
-    name: 'tasks: what ended and what was never answered expires with its messages, work under way never',
+    name: 'tasks: what is old expires with its messages, whatever its state',
     async run({ open }) {
       const store = await open()
       for (const [index, state] of TASK_STATES.entries()) {
@@ -331,10 +323,45 @@ const listCases: readonly PlatformCase[] = [
       await insertTask(store, sampleTask('task_new', { state: 'completed', state_at: BORN + 1 }))
       assert.equal(await store.purge('agent_tasks', BORN, 9), 0)
       assert.equal(await store.purge('agent_tasks', BORN + 1, 3), 3)
-      assert.equal(await store.purge('agent_tasks', BORN + 1, 9), 2)
-      assert.deepEqual((await listed(store)).ids, ['task_new', 'task_1', 'task_0'])
+      assert.equal(await store.purge('agent_tasks', BORN + 1, 9), 4)
+      assert.deepEqual((await listed(store)).ids, ['task_new'])
       assert.deepEqual(await store.tasks.messages('task_2', 9), [])
-      assert.equal((await store.tasks.messages('task_1', 9)).length, 1)
+    },
+  },
+]
+
+const pushCases: readonly PlatformCase[] = [
+  {
+    name: 'tasks: a push has one id in its task, and is found once its task has ended',
+    async run({ open }) {
+      const store = await open()
+      await insertTask(store, sampleTask('task_1'))
+      const push: TaskPush = {
+        task_id: 'task_1',
+        id: 'p',
+        account_id: ACCOUNT,
+        webhook_id: 'wh_1',
+        scheme: null,
+        created_at: BORN,
+      }
+      const other: TaskPush = { ...push, id: 'q', scheme: 'Bearer' }
+      const replaced = { ...push, webhook_id: 'wh_2' }
+      await store.write(async (tx) => {
+        for (const one of [push, other, replaced]) await tx.tasks.putPush(one)
+      })
+      assert.deepEqual(await store.tasks.pushes('task_1'), [replaced, other])
+      assert.deepEqual(await store.tasks.pushes('task_2'), [])
+      const ended = (account: string | null, before: number) =>
+        store.tasks.endedPushes(account, before, 9)
+      assert.deepEqual(await ended(ACCOUNT, BORN + 9), [])
+      await store.write((tx) => tx.tasks.move('edit_task_1', moveTo('completed', BORN + 5)))
+      assert.deepEqual(await ended(ACCOUNT, BORN + 9), [replaced, other])
+      assert.deepEqual(await ended(null, BORN + 6), [replaced, other])
+      assert.deepEqual(await ended(null, BORN + 5), [], 'not so long ago')
+      assert.deepEqual(await ended('acc_0', BORN + 9), [])
+      await store.write((tx) => tx.tasks.dropPush(other))
+      await store.purge('agent_tasks', BORN + 9, 9)
+      assert.deepEqual(await ended(null, BORN), [replaced], 'its task is gone')
     },
   },
 ]
@@ -345,4 +372,5 @@ export const taskCases: readonly PlatformCase[] = [
   ...proceedCases,
   ...moveCases,
   ...listCases,
+  ...pushCases,
 ]

@@ -16,7 +16,7 @@ import { DAY } from '../../lib/time.ts'
 import type { ChangedPage, ProcessorErrorCode } from '../../plugins/billing/contract.ts'
 import { API_VERSION } from '../../plugins/billing/stripe/client.ts'
 import type { Fault } from '../fake-stripe/faults.ts'
-import { FAKE_KEY, FAKE_PRICE, FAKE_SECRET } from '../fake-stripe/names.ts'
+import { FAKE_ACCOUNT, FAKE_KEY, FAKE_PRICE, FAKE_SECRET } from '../fake-stripe/names.ts'
 import { createClock } from '../support/clock.ts'
 import {
   clockOf,
@@ -345,3 +345,67 @@ await t.test('what was paid is found when its events are no longer listed', asyn
 async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await new Promise((resolve) => setImmediate(resolve))
 }
+
+await t.test(
+  'subscribers of an earlier price keep the plan; the first price is sold',
+  async (t) => {
+    const harness = await open(t)
+    const subscription = await paidSubscription(harness)
+    const [invoice] = harness.fake.state.all('invoices')
+    const kinds = { subscription, invoice: invoice?.id ?? '' } as const
+    const planOf = async (prices: string) => {
+      const ports = { settings: { KEYHOOK_STRIPE_PRICE_PRO: prices } }
+      const settings = settingsOf(harness.fake.url, ports.settings)
+      const guarded = await guardedFetch(harness.fake.url)
+      t.teardown(() => guarded.close())
+      const processor = await openStripe({ fetch: guarded.fetch, settings })
+      const facts = await Promise.all(
+        (['subscription', 'invoice'] as const).map((kind) =>
+          processor.fetchFacts({ kind, id: kinds[kind] }, NEVER),
+        ),
+      )
+      return facts.flat().map((fact) => 'is_plan' in fact && fact.is_plan)
+    }
+    t.same(await planOf('price_new'), [false, false])
+    t.same(await planOf(`price_new, ${FAKE_PRICE}`), [true, true])
+    t.same(await planOf(`${FAKE_PRICE},price_old`), [true, true])
+  },
+)
+
+await t.test('each charge that paid an invoice is told, with what it paid', async (t) => {
+  const harness = await open(t)
+  await paidSubscription(harness)
+  const { state } = harness.fake
+  const [invoice] = state.all('invoices')
+  const [first] = state.all('invoice_payments')
+  if (invoice === undefined || first === undefined) throw new Error('it is paid')
+  const [intent] = state.all('payment_intents')
+  if (intent === undefined) throw new Error('an intent paid it')
+  state.add('payment_intents', { ...intent, id: 'pi_second', latest_charge: 'ch_second' })
+  state.add('invoice_payments', { ...first, amount_paid: 1000 })
+  const payment = { type: 'payment_intent', payment_intent: 'pi_second' } as const
+  state.add('invoice_payments', { ...first, id: 'inpay_second', amount_paid: 1500, payment })
+  state.add('invoice_payments', { ...first, id: 'inpay_canceled', status: 'canceled' })
+  const [fact] = await harness.processor.fetchFacts({ kind: 'invoice', id: invoice.id }, NEVER)
+  const payments = fact?.kind === 'invoice' ? [...fact.payments] : []
+  t.same(
+    payments.sort((a, b) => a.amount_micros - b.amount_micros),
+    [
+      { charge_id: intent.latest_charge, amount_micros: 10_000_000 },
+      { charge_id: 'ch_second', amount_micros: 15_000_000 },
+    ],
+  )
+})
+
+await t.test('it says whose account it is, and whether money moves', async (t) => {
+  const harness = await open(t)
+  const told = { account_id: FAKE_ACCOUNT, live: false }
+  t.same(await harness.processor.identify?.(NEVER), told)
+  const away = await openStripe({})
+  t.same(await away.identify?.(NEVER), { account_id: null, live: false })
+  const KEYHOOK_STRIPE_API_KEY = 'sk_live_a1'
+  const live = await openStripe({
+    settings: settingsOf('https://api.stripe.com', { KEYHOOK_STRIPE_API_KEY }),
+  })
+  t.same(await live.identify?.(NEVER), { account_id: null, live: true })
+})

@@ -318,7 +318,7 @@ export function createLedgerModel() {
       const amounts: number[] = []
       const active = charge.items.reduce((sum, one) => sum + (one.active ? one.amount : 0), 0)
       const all = lot.micros.length
-      const desired = Math.min(all, Math.floor((all * active) / charge.paid))
+      const desired = Math.floor((all * Math.min(active, charge.paid)) / charge.total)
       const open = () =>
         account.clawbacks.filter((one) => one.charge === charge.charge_id && !one.reversed)
       const taken = () => open().reduce((sum, { fromLot, debt }) => sum + fromLot + debt, 0)
@@ -341,6 +341,7 @@ export function createLedgerModel() {
           account.transactions += 1
           account.clawbacks.push({ charge: charge.charge_id, fromLot, debt, reversed: false })
           amounts.push(missing)
+          for (const other of spendable(account, now)) settle(account, other, now)
         }
       })
       return amounts

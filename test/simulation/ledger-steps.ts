@@ -58,7 +58,14 @@ function pay(kind: 'topup' | 'monthly_credit'): (world: World) => Promise<Answer
   return async (world) => {
     const credit = newCredit(world, kind)
     const paid = world.random.oneIn(3) ? 1 + world.random.below(90) : credit.amount
-    world.payments.push({ credit, charge_id: credit.origin_id, paid, items: [] })
+    const { origin_id: charge_id } = credit
+    const second = world.random.oneIn(4) ? 1 + world.random.below(30) : 0
+    const total = paid + second
+    world.payments.push({ credit, charge_id, paid, total, items: [] })
+    if (second > 0) {
+      const other = { charge_id: `${charge_id} too`, paid: second, total }
+      world.payments.push({ credit, ...other, items: [] })
+    }
     // The first telling of some is lost, until one of another step repeats it.
     world.credits.push(credit)
     if (world.random.oneIn(6)) return { expected: null, found: null }
@@ -126,7 +133,7 @@ async function changePayment(world: World): Promise<Answers> {
 
 async function tellPayment(
   world: World,
-  { credit, charge_id, paid, items }: Payment,
+  { credit, charge_id, paid, total, items }: Payment,
 ): Promise<Answers> {
   const { account_id } = credit
   world.touched.add(account_id)
@@ -136,6 +143,7 @@ async function tellPayment(
     charge_id,
     credit_id: world.ids.get(idKey(credit)) ?? 'none',
     paid,
+    total,
     items: world.random.oneIn(2) ? items : items.toReversed(),
   }
   const key = `${credit.kind}:${credit.origin_id}`

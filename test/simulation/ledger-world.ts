@@ -19,6 +19,8 @@ export interface Payment {
   readonly credit: Credit
   readonly charge_id: string
   readonly paid: number
+  /** By all charges of its credit. */
+  readonly total: number
   readonly items: { readonly amount: number; active: boolean }[]
 }
 

@@ -145,6 +145,7 @@ export function createPaymentsModel(ledger: LedgerModel, processor: string) {
       charge_id: charge,
       credit_id: '',
       paid: amount,
+      total: amount,
       items: items(charge),
     }
     return ledger.reconcile(state, key, now)?.length ?? 0
@@ -154,6 +155,7 @@ export function createPaymentsModel(ledger: LedgerModel, processor: string) {
     const pays = subscriptions.some(({ account: of, known }) => {
       if (of !== account || known === undefined) return false
       if (known.cancel_at !== null && known.cancel_at <= now) return false
+      if (known.period_end + GRACE <= now) return false
       const isInGrace = known.past_due_since !== null && known.past_due_since + GRACE > now
       return known.status === 'active' || (known.status === 'past_due' && isInGrace)
     })

@@ -8,8 +8,6 @@ import { createEventHandler } from '../../daemon/billing/payments/events-job.ts'
 import { receiveEvent } from '../../daemon/billing/payments/intake.ts'
 import { sweepPayments } from '../../daemon/billing/payments/sweep.ts'
 import { createWorkAvailable } from '../../daemon/composition/work-available.ts'
-import { startCheckout } from '../../daemon/families/billing/checkout.ts'
-import type { Runner } from '../../daemon/jobs/runner.ts'
 import { createRunner, jobTimes } from '../../daemon/jobs/runner.ts'
 import type { Platform } from '../../daemon/platform.ts'
 import type { Fact, ObjectRef, PaymentProcessor } from '../../plugins/billing/contract.ts'
@@ -19,12 +17,24 @@ import { createMemoryProcessor } from '../../plugins/billing/memory.ts'
 import { arrange } from '../../plugins/billing/memory/arrange.ts'
 import type { Answers, Step } from './ledger-steps.ts'
 import { USER_STEPS } from './ledger-steps.ts'
-import type { LedgerDefect, LedgerWorld, Stepped } from './ledger-world.ts'
+import type { LedgerDefect, Stepped } from './ledger-world.ts'
 import { createLedgerWorld } from './ledger-world.ts'
 import type { LedgerRun } from './ledger.ts'
 import { runSteps } from './ledger.ts'
-import type { ModelPayment, PaymentsModel, Subscription } from './payments-model.ts'
+import {
+  buy,
+  cycle,
+  endLater,
+  leave,
+  prorate,
+  recover,
+  refundOrDispute,
+  subscribe,
+  winOrFail,
+} from './payments-customers.ts'
 import { MONTHLY, MONTHLY_DAYS, PRICE, createPaymentsModel } from './payments-model.ts'
+import type { PaymentsWorld } from './payments-world.ts'
+import { CENT, NEVER, answer } from './payments-world.ts'
 
 /** A processor as a mistake of ours would read it. */
 export type ProcessorDefect = (processor: PaymentProcessor) => PaymentProcessor
@@ -34,31 +44,9 @@ export interface PaymentDefects {
   readonly processor?: ProcessorDefect
 }
 
-/** The memory processor takes whole hundredths; the model of the ledger remembers every micro. */
-const CENT = 10_000
 /** Beyond this nothing that was lost is looked for. */
 const LONGEST_LOSS = 15 * DAY
-const NEVER = new AbortController().signal
 const COUNTS = createPaymentCounts()
-
-interface World extends LedgerWorld {
-  readonly platform: Platform
-  readonly memory: MemoryProcessor
-  readonly runner: Runner
-  payments: PaymentsModel
-  /** The processor's clock, which is right. */
-  truth: number
-  /** When nothing was lost or on its way. */
-  settled: number
-  /** What was fetched in this step. */
-  readonly fetched: ObjectRef[]
-  /** What was published in this step. */
-  readonly published: string[]
-  /** Fetches that fail. */
-  failing: number
-  /** Events on their way. */
-  onTheirWay: Uint8Array[]
-}
 
 /**
  * As `simulateLedger`, with the product's own intake, events, facts and sweep in between: the model is told
@@ -136,7 +124,7 @@ export async function simulatePayments(
     workAvailable: createWorkAvailable(),
   } as unknown as Platform
   const handler = createEventHandler(platform, () => undefined, processing, COUNTS)
-  const world: World = {
+  const world: PaymentsWorld = {
     ...base,
     platform,
     memory,
@@ -198,7 +186,7 @@ function smaller(fact: Fact): Fact {
 }
 
 /** New accounts, all of them on the free plan. */
-async function begun(world: World): Promise<void> {
+async function begun(world: PaymentsWorld): Promise<void> {
   const { now, store, accounts, platform } = world
   world.payments = createPaymentsModel(world.model, platform.billing.processing?.name ?? '')
   await store.write(async (tx) => {
@@ -217,7 +205,7 @@ async function begun(world: World): Promise<void> {
 }
 
 /** The processor's time goes on; ours is right, behind, or ahead. */
-function moveClock(world: World): void {
+function moveClock(world: PaymentsWorld): void {
   const { random } = world
   world.fetched.length = 0
   world.published.length = 0
@@ -227,223 +215,8 @@ function moveClock(world: World): void {
   world.now = world.truth + (random.oneIn(15) ? (random.pickAny(skews) ?? 0) : skew)
 }
 
-/** Every fetch is told to the model, which says what must have been published of it. */
-function answer(world: World, expected: unknown = null, found: unknown = null): Answers {
-  const { fetched, published, payments, now, touched } = world
-  const told: string[] = []
-  for (const ref of fetched.splice(0)) {
-    const { account, events } = payments.apply(ref, now)
-    if (account !== undefined) touched.add(account)
-    told.push(...events)
-  }
-  const seen = published.splice(0).filter((type) => type !== 'billing.subscription_changed')
-  return {
-    expected: { answer: expected, events: told },
-    found: { answer: found, events: seen },
-  }
-}
-
-const anyAccount = (world: World): string => world.random.pickAny(world.accounts) ?? ''
-
-async function checkOut(
-  world: World,
-  kind: 'topup' | 'subscribe',
-  account: string,
-  amount: number | null,
-): Promise<string> {
-  const { platform, store, random } = world
-  const call = {
-    platform,
-    principal: { type: 'operator', account_id: account },
-    idempotencyKey: random.oneIn(2) ? undefined : `${account} ${world.number++}`,
-    requestId: 'request',
-    ip: '',
-    now: world.now,
-    unit: (work: Parameters<typeof store.write>[0]) => platform.store.write(work),
-  } as unknown as Parameters<typeof startCheckout>[0]
-  const pages = { success_url: 'https://a.example/', cancel_url: 'https://a.example/' }
-  return startCheckout(call, { kind, amount, ...pages }).then(
-    ({ session_id }) => session_id,
-    (cause: unknown) => String((cause as { readonly code?: unknown }).code),
-  )
-}
-
-async function buy(world: World): Promise<Answers> {
-  const { random, memory, payments } = world
-  const account = anyAccount(world)
-  const amount = 1 + random.below(40)
-  const session = await checkOut(world, 'topup', account, amount)
-  const how = random.pickAny(['paid', 'paid', 'paid', 'later', 'never'] as const) ?? 'paid'
-  if (how === 'paid') await memory.till.pay(session)
-  if (how === 'later') await memory.till.payLater(session)
-  if (how === 'never') await (random.oneIn(2) ? memory.till.expire(session) : undefined)
-  const [fact] = await memory.fetchFacts({ kind: 'checkout', id: session }, NEVER)
-  if (fact?.kind !== 'checkout') throw new Error('there is a checkout')
-  const charge = fact.payment?.charge_id
-  payments.addTopup({
-    session,
-    account,
-    amount,
-    origin: String(fact.checkout_id),
-    status: how === 'never' ? 'open' : how,
-    charge,
-  })
-  return answer(world)
-}
-
-/** A payment that took days arrives, or fails. */
-async function endLater(world: World): Promise<Answers> {
-  const { random, memory, payments } = world
-  const topup = random.pickAny(payments.topups.filter(({ status }) => status === 'later'))
-  if (topup === undefined) return answer(world)
-  const isPaid = random.oneIn(2)
-  if (isPaid) await memory.till.settle(topup.session)
-  else await memory.till.failLater(topup.session)
-  topup.status = isPaid ? 'paid' : 'failed'
-  return answer(world)
-}
-
-async function subscribe(world: World): Promise<Answers> {
-  const { memory, payments, now } = world
-  const account = anyAccount(world)
-  const session = await checkOut(world, 'subscribe', account, null)
-  const isPaying = payments.planOf(account, now) === 'pro'
-  if (isPaying || session === 'already_subscribed') {
-    return answer(world, isPaying, session === 'already_subscribed')
-  }
-  const [open] = await memory.fetchFacts({ kind: 'checkout', id: session }, NEVER)
-  // An earlier one is told of again until it is known to be complete.
-  if (open?.kind !== 'checkout' || open.status !== 'open') return answer(world)
-  await memory.till.pay(session)
-  const [fact] = await memory.fetchFacts({ kind: 'checkout', id: session }, NEVER)
-  const subscription = fact?.kind === 'checkout' ? (fact.subscription_id ?? '') : ''
-  payments.addSubscription(subscription, account, world.truth)
-  await noteBills(world)
-  return answer(world)
-}
-
-/** The model learns the ids of what a step made, and nothing else of it. */
-async function noteBills({ memory, payments }: World): Promise<void> {
-  const { refs } = await everything(memory)
-  for (const { kind, id } of refs) {
-    if (kind !== 'invoice' || payments.bills.some((bill) => bill.id === id)) continue
-    const [fact] = await memory.fetchFacts({ kind, id }, NEVER)
-    if (fact?.kind !== 'invoice') continue
-    payments.addBill({
-      id,
-      subscription: fact.subscription_id ?? '',
-      due: fact.amount_due_micros / CENT,
-      isPaid: fact.status === 'paid',
-      grants: fact.reason !== 'other',
-      charge: fact.charge_id,
-    })
-  }
-}
-
-/** The last page of what changed. */
-async function everything(memory: MemoryProcessor): Promise<{ readonly refs: ObjectRef[] }> {
-  const refs: ObjectRef[] = []
-  const since = memory.till.now() - 1
-  for (let cursor: string | null = null; ;) {
-    const page = await memory.changedSince(since, cursor, NEVER)
-    refs.push(...page.refs)
-    cursor = page.cursor
-    if (cursor === null) return { refs }
-  }
-}
-
-function anyLive({ random, payments }: World): Subscription | undefined {
-  return random.pickAny(payments.subscriptions.filter(({ now }) => now.status !== 'canceled'))
-}
-
-async function cycle(world: World): Promise<Answers> {
-  const { random, memory, payments } = world
-  const one = anyLive(world)
-  if (one === undefined) return answer(world)
-  const how = random.pickAny(['paid', 'paid', 'unpaid', 'coupon'] as const) ?? 'paid'
-  await memory.till.cycle(one.id, how)
-  payments.cycle(one, how !== 'unpaid', world.truth)
-  await noteBills(world)
-  return answer(world)
-}
-
-async function recover(world: World): Promise<Answers> {
-  const { memory, payments } = world
-  const one = anyLive(world)
-  if (one === undefined) return answer(world)
-  await memory.till.recover(one.id)
-  one.now = { ...one.now, status: 'active', past_due_since: null }
-  for (const bill of payments.bills) {
-    if (bill.subscription !== one.id || bill.isPaid) continue
-    const [fact] = await memory.fetchFacts({ kind: 'invoice', id: bill.id }, NEVER)
-    bill.isPaid = true
-    bill.charge = fact?.kind === 'invoice' ? fact.charge_id : null
-  }
-  return answer(world)
-}
-
-async function prorate(world: World): Promise<Answers> {
-  const one = anyLive(world)
-  if (one !== undefined) await world.memory.till.prorate(one.id)
-  await noteBills(world)
-  return answer(world)
-}
-
-async function leave(world: World): Promise<Answers> {
-  const { random, memory } = world
-  const one = anyLive(world)
-  if (one === undefined) return answer(world)
-  if (random.oneIn(2)) {
-    await memory.cancelSubscription(one.id, one.id)
-    const { period_end, cancel_at } = one.now
-    one.now = { ...one.now, cancel_at: cancel_at ?? period_end }
-  } else {
-    await memory.till.end(one.id)
-    const cancel_at = one.now.cancel_at ?? world.truth
-    one.now = { ...one.now, status: 'canceled', past_due_since: null, cancel_at }
-  }
-  return answer(world)
-}
-
-/** Payments that have arrived. */
-function anyPaid({ random, payments }: World): ModelPayment | undefined {
-  return random.pickAny(payments.paid())
-}
-
-async function refundOrDispute(world: World): Promise<Answers> {
-  const { random, memory, payments } = world
-  const payment = anyPaid(world)
-  if (payment === undefined) return answer(world)
-  const { charge, amount } = payment
-  const items = payments.items(charge)
-  const returned = items
-    .filter(({ kind, active }) => kind === 'refund' && active)
-    .reduce((sum, one) => sum + one.amount, 0)
-  if (random.oneIn(2) && returned < amount) {
-    const part = random.oneIn(2) ? amount - returned : 1 + random.below(amount - returned)
-    const id = await memory.till.refund(charge, part * CENT)
-    items.push({ id, kind: 'refund', amount: part, active: true })
-  } else {
-    const part = 1 + random.below(amount)
-    const id = await memory.till.dispute(charge, part * CENT)
-    items.push({ id, kind: 'dispute', amount: part, active: true })
-  }
-  return answer(world)
-}
-
-async function winOrFail(world: World): Promise<Answers> {
-  const { random, memory, payments } = world
-  const all = payments.paid().flatMap(({ charge }) => payments.items(charge))
-  const item = random.pickAny(all.filter(({ active }) => active))
-  if (item === undefined) return answer(world)
-  if (item.kind === 'refund') await memory.till.failRefund(item.id)
-  else await memory.till.win(item.id)
-  item.active = false
-  return answer(world)
-}
-
 /** Some events arrive, repeated and in any order; some are lost, and some are on their way for longer. */
-async function deliver(world: World): Promise<Answers> {
+async function deliver(world: PaymentsWorld): Promise<Answers> {
   const { random, memory, platform } = world
   const { processing } = platform.billing
   if (processing === undefined) throw new Error('there is a processor')
@@ -464,26 +237,26 @@ async function deliver(world: World): Promise<Answers> {
 }
 
 /** Some of what waits is fetched and applied. */
-async function work(world: World): Promise<Answers> {
+async function work(world: PaymentsWorld): Promise<Answers> {
   for (let left = 1 + world.random.below(4); left > 0; left -= 1) {
     if (!(await world.runner.runNext(NEVER))) break
   }
   return answer(world)
 }
 
-async function failSome(world: World): Promise<Answers> {
+async function failSome(world: PaymentsWorld): Promise<Answers> {
   world.failing += 1 + world.random.below(3)
   return answer(world)
 }
 
-async function sweep(world: World): Promise<Answers> {
+async function sweep(world: PaymentsWorld): Promise<Answers> {
   await sweepPayments(world.platform, NEVER, COUNTS)
   world.payments.endPlans(world.now)
   return answer(world)
 }
 
 /** Nothing is on its way any more: what was lost is found within a day, and then all is as it must be. */
-async function settle(world: World): Promise<Answers> {
+async function settle(world: PaymentsWorld): Promise<Answers> {
   world.onTheirWay = []
   await world.memory.till.take()
   world.now = world.truth
@@ -504,7 +277,7 @@ async function settle(world: World): Promise<Answers> {
 }
 
 /** One after the other, each compared at its own instant. */
-async function applyAll(world: World): Promise<Answers> {
+async function applyAll(world: PaymentsWorld): Promise<Answers> {
   const expected: unknown[] = []
   const found: unknown[] = []
   world.failing = 0
@@ -524,7 +297,7 @@ async function applyAll(world: World): Promise<Answers> {
 }
 
 /** The plan of an account by what is known of its subscriptions, and the one that is stored. */
-async function comparePlans(world: World): Promise<Answers> {
+async function comparePlans(world: PaymentsWorld): Promise<Answers> {
   const { platform, store, payments, now } = world
   const expected = world.accounts.map((id) => [payments.planOf(id, now), payments.stored(id)])
   const found = await Promise.all(
@@ -538,13 +311,13 @@ async function comparePlans(world: World): Promise<Answers> {
 
 /** Before more than a month has passed, beyond which nothing is looked for. */
 const settleFirst =
-  (run: (world: World) => Promise<Answers>) =>
-  async (world: World): Promise<Answers> => {
+  (run: (world: PaymentsWorld) => Promise<Answers>) =>
+  async (world: PaymentsWorld): Promise<Answers> => {
     if (world.truth - world.settled < LONGEST_LOSS) return run(world)
     return settle(world)
   }
 
-const PAYMENT_STEPS: readonly Step<World>[] = [
+const PAYMENT_STEPS: readonly Step<PaymentsWorld>[] = [
   ['buy credit', buy],
   ['buy credit', buy],
   ['late payment', endLater],
@@ -569,8 +342,8 @@ const PAYMENT_STEPS: readonly Step<World>[] = [
   ['plans', comparePlans],
 ]
 
-const STEPS: readonly [Step<World>, ...Step<World>[]] = [
+const STEPS: readonly [Step<PaymentsWorld>, ...Step<PaymentsWorld>[]] = [
   ['settle', settle],
-  ...PAYMENT_STEPS.map(([name, run]): Step<World> => [name, settleFirst(run)]),
+  ...PAYMENT_STEPS.map(([name, run]): Step<PaymentsWorld> => [name, settleFirst(run)]),
   ...USER_STEPS,
 ]

@@ -21,6 +21,7 @@ const VARIANTS = [
   { database: 'sequelize-postgres', server: 'koa', again: 500 },
   { database: 'pool', server: 'fastify', again: 500 },
   { database: 'own-file', server: 'node-http', again: 201 },
+  { database: 'own-file', server: 'hono', again: 201 },
 ] as const
 
 const MINE = { name: 'mine', scopes: ['orders:*', 'keys:*', 'webhooks:read'] }

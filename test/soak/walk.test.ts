@@ -82,7 +82,7 @@ await t.test('every command of docs/apps.md does what the page says', async (t) 
 
 await t.test('every command of docs/agents.md does what the page says', async (t) => {
   const at = join(folder, 'sub-agent.json')
-  await walkPage(t, 'agents.md', join(folder, 'agents'), { 'sub-agent.json': at })
+  await walkPage(t, 'agents.md', join(folder, 'agents'), { ...receiver, 'sub-agent.json': at })
 })
 
 async function walkPublish(t: Test): Promise<void> {

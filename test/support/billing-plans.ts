@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { SECOND } from '../../lib/time.ts'
+import { DAY, SECOND } from '../../lib/time.ts'
 import type { BillingDoing } from '../crash/billing-failpoints.ts'
 import { sampleHold } from '../platform/ledger-samples.ts'
 import type { BillingPlan, BillingStage } from './billing-stage.ts'
+import { REQUEST } from './billing-stage.ts'
 import { until } from './daemon.ts'
 
 const TOPUP = 10_000_000
 const PRO = 25_000_000
 const GRANT = 3_000_000
 const SPENT = 7_000_000
+/** Requests to an app on a day. */
+const SERVED = 7
 /** The default price of a prompt. */
 const EDIT = 100_000
 /** An operation is not repeated for so long. */
@@ -234,6 +237,27 @@ export const BILLING_PLANS: Readonly<
           return (await stage.store.ledger.getHold(work))?.state === 'expired'
         })
         await stage.untilBalance(topup.account, TOPUP)
+      },
+    }
+  },
+  async 'hosted day'(stage) {
+    const account = await stage.addAccount()
+    await stage.ask(account, 'POST', '/v1/billing/credits', { amount_micros: GRANT })
+    const { id } = await stage.ask(account, 'POST', '/v1/apps', { template_id: 'blank' })
+    const day = new Date(Date.now() - 3 * DAY).toISOString().slice(0, 10)
+    const counter = { app_id: String(id), day, kind: 'published', meter: 'requests' } as const
+    await stage.store.write((tx) =>
+      tx.observations.addUsage([{ ...counter, amount: SERVED }], Date.now()),
+    )
+    return {
+      async run() {
+        // A daemon charges what is due with its first sweep, and each hour.
+        await stage.daemon.killAfter(0, Promise.resolve())
+        await stage.sweepNow('ledger')
+        await until('the day is charged', async () => {
+          const wallet = await stage.ask(account, 'GET', '/v1/billing/wallet')
+          return wallet['balance_micros'] === GRANT - SERVED * REQUEST
+        })
       },
     }
   },

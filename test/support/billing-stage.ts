@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Test } from 'tap'
+import { DEFAULT_PRICES } from '../../daemon/billing/prices.ts'
 import { API_VERSION } from '../../plugins/billing/stripe/client.ts'
 import type { Delivery } from '../../plugins/billing/conformance.ts'
 import type { Arrangement } from '../../plugins/billing/memory/arrange.ts'
@@ -50,6 +53,20 @@ export interface BillingStage {
 
 /** Micros of a minor unit of the fake's currency. */
 const CENT = 10_000
+
+/** Micros of a request to an app. */
+export const REQUEST = 1000
+
+const [DEFAULT] = DEFAULT_PRICES.versions
+const PRICES = {
+  ...DEFAULT,
+  version: 'crash-1',
+  effective_at: '1970-01-01T00:00:00Z',
+  operations: {
+    ...DEFAULT?.operations,
+    'hosting.requests': { meter: 'requests', price_micros: REQUEST, per: 1 },
+  },
+}
 
 /** What is under way; nothing of it may stay. */
 const OPEN = {
@@ -107,9 +124,12 @@ export async function setTheBillingStage(
   const model = await startFakeModel()
   t.teardown(() => Promise.all([fake.close(), model.close()]))
   const till = tillOf(fake)
+  const prices = join(folder, 'prices.json')
+  await writeFile(prices, JSON.stringify({ versions: [PRICES] }))
   const daemon = await startMortalDaemon(t, folder, {
     ...env,
     KEYHOOK_BILLING: 'stripe',
+    KEYHOOK_PRICES: prices,
     ...(settingsOf(fake.url) as Record<string, string>),
     KEYHOOK_LLM_BASE_URL: model.url,
     KEYHOOK_LLM_MODEL: FAKE_MODEL,
@@ -118,6 +138,10 @@ export async function setTheBillingStage(
     KEYHOOK_RATE_WRITES: '0',
   })
   const { store, client } = await openPlatformStore(database)
+  // Days that have ended are charged at prices that were known when they began.
+  await client.transaction((query) =>
+    query('UPDATE keyhook_price_versions SET first_seen = 0 RETURNING version'),
+  )
   const sending: Delivery[] = []
 
   async function count(sql: string): Promise<number> {

@@ -51,3 +51,13 @@ export function walletOf({ platform, account }: Pick<World, 'platform' | 'accoun
     },
   }
 }
+
+/** Requests that change what an account pays or is told: its owner's, never a key's. */
+export const OWNER_CHANGES = [
+  ['POST', 'topup', { amount: '10.00' }],
+  ['POST', 'subscribe', { plan: 'pro' }],
+  ['POST', 'payment-method', {}],
+  ['POST', 'portal', {}],
+  ['DELETE', 'subscription', undefined],
+  ['PATCH', 'wallet', { low_balance_micros: 1 }],
+] as const

@@ -2,7 +2,9 @@ import type { RequestListener } from 'node:http'
 import express from 'express'
 import fastify from 'fastify'
 import Koa from 'koa'
+import { getRequestListener } from '@hono/node-server'
 import { callbackOf, fastifyOf, koaOf } from '../../daemon/embed/routes.ts'
+import { webOf } from '../../daemon/embed/web/handler.ts'
 
 /** How the API is served to the tests: alone, or inside somebody else's server. */
 interface Mounting {
@@ -44,6 +46,12 @@ const HOSTS = {
     return (request, response) => {
       app.routing(request, response)
     }
+  },
+  /** Through web-standard requests, which Hono's server makes of those of `node:http`. */
+  async web(api) {
+    const web = webOf(callbackOf(api, PREFIX), () => '127.0.0.1')
+    const listen = getRequestListener((request) => web(request))
+    return (request, response) => void listen(request, response)
   },
 } satisfies Record<string, Mounting['serve']>
 

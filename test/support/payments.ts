@@ -1,9 +1,12 @@
 import { createPaymentCounts } from '../../daemon/billing/payments/counts.ts'
 import { createEventHandler } from '../../daemon/billing/payments/events-job.ts'
-import { findChanged, sweepPayments } from '../../daemon/billing/payments/sweep.ts'
+import { findChanged } from '../../daemon/billing/payments/find-changed.ts'
+import type { PaymentSweeps } from '../../daemon/billing/payments/sweep.ts'
+import { sweepPayments } from '../../daemon/billing/payments/sweep.ts'
 import { auditFamily } from '../../daemon/families/audit/family.ts'
 import { billingFamily } from '../../daemon/families/billing/family.ts'
 import { createRunner, jobTimes } from '../../daemon/jobs/runner.ts'
+import type { PaymentProcessor } from '../../plugins/billing/contract.ts'
 import type { Delivery } from '../../plugins/billing/conformance.ts'
 import { createMemoryProcessor } from '../../plugins/billing/memory.ts'
 import type { Arrangement } from '../../plugins/billing/memory/arrange.ts'
@@ -21,12 +24,17 @@ const PRICES = { 'apps.create': 500, 'edits.create': 100, 'files.upload': 0 }
 const NEVER = new AbortController().signal
 
 /** A world whose accounts pay at a processor in memory, and what its customers and banks do. */
-export async function openShop(t: Scope, options: WorldOptions = {}) {
+export async function openShop(
+  t: Scope,
+  options: WorldOptions = {},
+  capabilities?: PaymentProcessor['capabilities'],
+) {
   const clock = createClock(START)
   const memory = createMemoryProcessor({ clock })
   const failing: { calls: number; whenDone: boolean } = { calls: 0, whenDone: false }
   const processor = {
     ...memory,
+    ...(capabilities === undefined ? {} : { capabilities }),
     /** Fails as often as a test says, after the call had its effect where it says so. */
     async createCheckout(asked: Parameters<typeof memory.createCheckout>[0]) {
       if (failing.calls > 0 && !failing.whenDone) {
@@ -54,6 +62,7 @@ export async function openShop(t: Scope, options: WorldOptions = {}) {
   const warnings: unknown[] = []
   const warn = (what: string, _: string, cause: unknown): void => void warnings.push([what, cause])
   const counts = createPaymentCounts()
+  const sweeps: PaymentSweeps = {}
   const handler = createEventHandler(platform, warn, { name: 'memory', processor }, counts)
   const runner = createRunner(platform, handler, jobTimes('billing_event'), warn)
 
@@ -112,7 +121,7 @@ export async function openShop(t: Scope, options: WorldOptions = {}) {
     post,
     sessionOf,
     counts,
-    sweep: () => sweepPayments(platform, NEVER, counts),
+    sweep: () => sweepPayments(platform, NEVER, counts, sweeps),
     findChanged: () => findChanged(platform, { name: 'memory', processor }, NEVER),
     /** A paid top-up that nothing was told of yet; the charge. */
     async payTopup(micros: number, key: string): Promise<string> {

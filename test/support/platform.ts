@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { AppIds } from '../../daemon/authority/app-directory.ts'
 import type { Family } from '../../daemon/operations/family.ts'
 import { clockOf } from '../../daemon/machine/ports.ts'
@@ -24,6 +23,7 @@ import { createMemoryFileProcessor } from '../../plugins/files/memory.ts'
 import type { NameLookup } from '../../plugins/egress/contract.ts'
 import { createEgressClient } from '../../plugins/egress/undici.ts'
 import { openPlatformStore } from '../../plugins/platform/open.ts'
+import { migratedFile } from './migrated.ts'
 
 export interface PlatformOptions {
   /** Where webhooks may go beside the public internet. Default every port of 127.0.0.1. */
@@ -100,7 +100,7 @@ export async function createPlatform(
     log: createLog('silent'),
     families,
     async openStorage() {
-      const { store } = await openPlatformStore(options.database ?? join(folder, 'keyhook.sqlite'))
+      const { store } = await openPlatformStore(options.database ?? (await migratedFile(folder)))
       const appBytes = createMemoryBytes({ clock: clock ?? clockOf(store) })
       return { store, appBytes, masterKeyFile: undefined, close: () => store.close() }
     },

@@ -4,6 +4,7 @@ import { runJobs } from '../../daemon/jobs/run-jobs.ts'
 import type { JobTimes } from '../../daemon/jobs/runner.ts'
 import { jobTimes } from '../../daemon/jobs/runner.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
+import { orAborted } from '../../lib/internal/until-aborted.ts'
 import type { Millis } from '../../lib/time.ts'
 import { HOUR } from '../../lib/time.ts'
 import type { FileProcessor } from '../../plugins/files/contract.ts'
@@ -89,7 +90,5 @@ export function scripted(first: (call: number, signal: AbortSignal) => Promise<v
 
 /** Waits for ever, as far as the signal lets it. */
 export function hang(signal: AbortSignal): Promise<void> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
-  })
+  return orAborted(new Promise<never>(() => undefined), signal)
 }

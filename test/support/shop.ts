@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { until } from './daemon.ts'
 import type { Packed } from './packed.ts'
 import type { Block } from './page.ts'
@@ -23,6 +23,7 @@ const SERVERS = {
   express: ['express'],
   koa: ['koa'],
   fastify: ['fastify'],
+  hono: ['hono', '@hono/node-server'],
   'node-http': [],
 } as const
 
@@ -45,8 +46,8 @@ export interface Shop {
    * @param ending the signal that it ends by; null: it ends by itself, with 0
    */
   run(program: string, ending?: 'SIGKILL' | null): Promise<string>
-  /** Starts its server. */
-  start(): Promise<RunningShop>
+  /** Starts its server, by default `server.mjs` in Node. */
+  start(command?: Command): Promise<RunningShop>
 }
 
 export interface RunningShop {
@@ -65,7 +66,9 @@ export async function openShop(packed: Packed, choice: ShopChoice): Promise<Shop
   for (const { kind, text } of blocks) {
     const [language, file, variant = server] = kind.split(' ')
     const isTaken = language === 'js' && (variant === database || variant === server)
-    if (isTaken && file !== undefined) await writeFile(join(folder, file), text)
+    if (!isTaken || file === undefined) continue
+    await mkdir(dirname(join(folder, file)), { recursive: true })
+    await writeFile(join(folder, file), text)
   }
   await writeFile(join(folder, 'master-key'), `k1:${Buffer.alloc(32, 7).toString('base64')}\n`)
   const env = {
@@ -79,17 +82,25 @@ export async function openShop(packed: Packed, choice: ShopChoice): Promise<Shop
     env,
     async run(program, ending = null) {
       await writeFile(join(folder, 'program.mjs'), program)
-      const { child, printed } = startIn(folder, env, 'program.mjs')
+      const { child, printed } = startIn(folder, env, [process.execPath, 'program.mjs'])
       const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
       if (signal === ending && (code ?? 0) === 0) return printed()
       throw new Error(`ended with ${String(signal ?? code)}: ${printed()}`)
     },
-    start: () => serve(folder, env, `http://127.0.0.1:${port}`),
+    start: (command = [process.execPath, 'server.mjs']) =>
+      serve(folder, env, `http://127.0.0.1:${port}`, command),
   }
 }
 
-async function serve(folder: string, env: NodeJS.ProcessEnv, url: string): Promise<RunningShop> {
-  const { child, printed } = startIn(folder, env, 'server.mjs')
+type Command = readonly [program: string, ...args: string[]]
+
+async function serve(
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  url: string,
+  command: Command,
+): Promise<RunningShop> {
+  const { child, printed } = startIn(folder, env, command)
   const exited = once(child, 'exit') as Promise<[number | null]>
   const document = `${url}/developer/v1/openapi.json`
   const answers = async (): Promise<boolean> => {
@@ -119,9 +130,9 @@ async function serve(folder: string, env: NodeJS.ProcessEnv, url: string): Promi
 function startIn(
   cwd: string,
   env: NodeJS.ProcessEnv,
-  program: string,
+  [program, ...args]: Command,
 ): { readonly child: ChildProcess; printed(): string } {
-  const child = spawn(process.execPath, [program], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const orphan = (): void => void child.kill('SIGKILL')
   process.once('exit', orphan)
   child.once('exit', () => process.off('exit', orphan))

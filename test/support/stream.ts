@@ -11,7 +11,11 @@ export async function openStream(url: string, key: string, after?: string): Prom
   const headers: Record<string, string> = { authorization: `Bearer ${key}` }
   if (after !== undefined) headers['last-event-id'] = after
   const leaving = new AbortController()
-  const response = await fetch(url, { headers, signal: leaving.signal })
+  return readStream(await fetch(url, { headers, signal: leaving.signal }), leaving)
+}
+
+/** @param leaving aborts the request of the response */
+export function readStream(response: Response, leaving: AbortController): OpenStream {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
   return {

@@ -58,6 +58,8 @@ export async function auditProcessor(
     app_id: null,
     request_id: event.id,
     ip: null,
+    protocol: null,
+    client: null,
     origins: null,
   })
 }

@@ -15,8 +15,8 @@ export async function applyCharge(applying: Applying, fact: ChargeFact): Promise
   if (fact.currency !== currency) return failed(`charge ${fact.id} is in ${fact.currency}`)
   await tx.payments.putChargeItems(itemsOf(processor, fact))
   const items = await tx.payments.chargeItems(processor, fact.id)
-  const { account_id, credit_id, paid } = charge
-  const state = { account_id, processor, charge_id: fact.id, credit_id, paid, items }
+  const { account_id, credit_id, paid, total } = charge
+  const state = { account_id, processor, charge_id: fact.id, credit_id, paid, total, items }
   const posted = await tx.ledger.reconcile(state, now)
   if (posted === undefined) return failed(`charge ${fact.id} has no credit ${credit_id}`)
   for (const { transaction_id, low } of posted) {

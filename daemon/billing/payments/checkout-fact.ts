@@ -59,7 +59,7 @@ async function settleTopup(
   const credit_id = await addPaidCredit(applying, { ...credit, from_processor: amount })
   await tx.payments.endCheckout(id, 'complete', now)
   if (credit_id === undefined) return DONE
-  const charge = { processor, id: charge_id, account_id, credit_id, paid: amount }
+  const charge = { processor, id: charge_id, account_id, credit_id, paid: amount, total: amount }
   await tx.payments.addCharge({ ...charge, created_at: now })
   // Its refund may have been told of before.
   await followUp(applying, { kind: 'charge', id: charge_id })

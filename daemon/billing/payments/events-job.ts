@@ -52,9 +52,12 @@ export function createEventHandler(
     kind: 'billing_event',
     async begin(tx, { id }) {
       const event = await tx.payments.event(id)
-      return event?.status === 'pending' && event.processor === name
-        ? { subject: event }
-        : undefined
+      if (event?.status !== 'pending') return undefined
+      if (event.processor === name) return { subject: event }
+      // Waiting, it would hide the object from the sweeps of its processor, which find it once that is set again.
+      const outcome = failed(`the payment processor is ${name}`)
+      await tx.payments.endEvent(id, { ...outcome, done_at: clock.now() })
+      return undefined
     },
     async run(leased, _, signal) {
       const { ref_kind: kind, ref_id: id } = leased.subject

@@ -25,7 +25,7 @@ export async function applyInvoice(applying: Applying, fact: InvoiceFact): Promi
     period_end: fact.period?.end ?? null,
     hosted_url: fact.hosted_url,
     pdf_url: fact.pdf_url,
-    charge_id: fact.charge_id,
+    charge_id: fact.payments[0]?.charge_id ?? null,
     credit_transaction: granted ?? known?.credit_transaction ?? null,
     created_at: known?.created_at ?? now,
   })
@@ -41,7 +41,7 @@ function bringsCredit({ status, reason, is_plan }: InvoiceFact): boolean {
 async function grantMonth(
   applying: Applying,
   account_id: string,
-  { id, period, charge_id, amount_paid_micros: paid }: InvoiceFact,
+  { id, period, payments, amount_paid_micros: total }: InvoiceFact,
 ): Promise<string | undefined> {
   const { platform, tx, processor, now } = applying
   const prices = platform.billing.prices.at(period?.start ?? now)
@@ -53,13 +53,16 @@ async function grantMonth(
     origin_id: `${processor}:${id}`,
     amount,
     // Tax is no credit, and a coupon paid nothing.
-    from_processor: Math.min(amount, paid),
+    from_processor: Math.min(amount, total),
     expires_at: creditExpiry(prices, now),
   })
-  if (credit_id === undefined || charge_id === null || paid === 0) return credit_id
-  const charge = { processor, id: charge_id, account_id, credit_id, paid }
-  await tx.payments.addCharge({ ...charge, created_at: now })
-  // Its refund may have been told of before.
-  await followUp(applying, { kind: 'charge', id: charge_id })
+  if (credit_id === undefined) return undefined
+  for (const { charge_id: charged, amount_micros: paid } of payments) {
+    if (paid === 0) continue
+    const charge = { processor, id: charged, account_id, credit_id, paid, total }
+    await tx.payments.addCharge({ ...charge, created_at: now })
+    // Its refund may have been told of before.
+    await followUp(applying, { kind: 'charge', id: charged })
+  }
   return credit_id
 }

@@ -3,7 +3,13 @@ import type { WriteCall } from '../../operations/call.ts'
 import { creatorOf } from '../../authority/principal.ts'
 
 /** The part of a change that an audit entry needs. */
-export type Change = Pick<WriteCall, 'tx' | 'platform' | 'principal' | 'now' | 'requestId' | 'ip'>
+export type Change = Pick<
+  WriteCall,
+  'tx' | 'platform' | 'principal' | 'now' | 'requestId' | 'ip'
+> & {
+  /** Null: it was not called over a protocol. */
+  readonly via: WriteCall['via'] | null
+}
 
 /** Records a change for the account's owners, in its own unit of work. */
 export async function audit(
@@ -28,6 +34,8 @@ export async function audit(
     actor_id: actor.id,
     request_id: call.requestId,
     ip: call.ip === '' ? null : call.ip,
+    protocol: call.via?.protocol ?? null,
+    client: call.via?.client ?? null,
   })
 }
 

@@ -16,6 +16,12 @@ export const auditRecord = z
     app_id: z.string().nullable(),
     ip: z.string().nullable(),
     request_id: z.string(),
+    protocol: z.string().nullable().meta({
+      description: 'Protocol of the call: rest, mcp or a2a; null when it was not a call.',
+    }),
+    client: z.string().nullable().meta({
+      description: "The client's name for itself, unverified; at most 100 characters.",
+    }),
     origins: z.strictObject({ created_by: creator, set_by: creator }).nullable().meta({
       description:
         'For webhooks, after the change: who created it, and who last set its url, events, apps or secret.',
@@ -35,6 +41,8 @@ export function toWireAudit(entry: AuditRecord): z.input<typeof auditRecord> {
     app_id: entry.app_id,
     ip: entry.ip,
     request_id: entry.request_id,
+    protocol: entry.protocol,
+    client: entry.client,
     origins: entry.origins && {
       created_by: { ...entry.origins.created_by },
       set_by: { ...entry.origins.set_by },
@@ -51,5 +59,7 @@ export const exampleAudit = {
   app_id: null,
   ip: '127.0.0.1',
   request_id: 'req_3fJ9kQ2xq83vEjRWeJq7zd',
+  protocol: 'rest',
+  client: 'curl/8.14.1',
   origins: null,
 } as const

@@ -1,3 +1,4 @@
+import type { Creator } from '../../../lib/key/record.ts'
 import { HOUR } from '../../../lib/time.ts'
 import type { CheckoutKind, CheckoutSession, Micros } from '../../../plugins/billing/contract.ts'
 import { ProcessorError } from '../../../plugins/billing/contract.ts'
@@ -55,15 +56,16 @@ export async function startCheckout(call: Calling, wanted: Wanted): Promise<Open
   const checkout = await call.unit((tx) => begin(call, tx, processing, wanted))
   if (isOpen(checkout)) return checkout
   const customer_id = await customerOf(call, processing)
-  const { kind, amount, success_url, cancel_url } = wanted
+  const { kind, amount } = wanted
   const session = await askFor(call, checkout, () =>
     processing.processor.createCheckout({
       id: checkout.id,
       kind,
       customer_id,
       amount_micros: amount,
-      success_url,
-      cancel_url,
+      // The same key with other addresses would be refused.
+      success_url: checkout.success_url ?? wanted.success_url,
+      cancel_url: checkout.cancel_url ?? wanted.cancel_url,
       key: `keyhook-checkout-${checkout.id}`,
     }),
   )
@@ -79,8 +81,9 @@ async function begin(
   call: Calling,
   tx: PlatformTx,
   { name }: Processing,
-  { kind, amount }: Wanted,
+  wanted: Wanted,
 ): Promise<CheckoutRecord> {
+  const { kind, amount, success_url, cancel_url } = wanted
   const { platform, principal, idempotencyKey } = call
   const account_id = accountOf(principal)
   const now = platform.clock.now()
@@ -89,23 +92,22 @@ async function begin(
     if (subscriptions.some((one) => paysForPlan(one, now))) {
       throw billingError('already_subscribed')
     }
-    // Two sessions of one account could both be paid.
-    const [open] = await tx.payments.openCheckouts(account_id, kind, now)
-    if (open !== undefined) return open
+    const open = await tx.payments.openCheckouts(account_id, kind, now)
+    const own = open.find(({ processor }) => processor === name)
+    if (own !== undefined) return own
   }
   const created_by = creatorOf(principal)
-  const { type, id } = created_by
-  const request_key =
-    idempotencyKey === undefined ? null : `${kind} ${type} ${id ?? ''} ${idempotencyKey}`
   const checkout = await tx.payments.beginCheckout({
     id: platform.newId(),
     account_id,
     kind,
     amount,
     processor: name,
-    request_key,
+    request_key: requestKeyOf(wanted, name, created_by, idempotencyKey),
     session_id: null,
     url: null,
+    success_url,
+    cancel_url,
     status: 'created',
     settled_at: null,
     created_by,
@@ -120,6 +122,17 @@ async function begin(
     { account_id, action: ACTIONS[kind], target_type: 'checkout', target_id: checkout.id },
   )
   return checkout
+}
+
+/** What makes two requests the same; null for none. All that subscribe an account are one: two pages could be paid. */
+function requestKeyOf(
+  { kind }: Wanted,
+  processor: string,
+  { type, id }: Creator,
+  idempotencyKey: string | undefined,
+): string | null {
+  if (kind === 'subscribe') return `subscribe ${processor}`
+  return idempotencyKey === undefined ? null : `${kind} ${type} ${id ?? ''} ${idempotencyKey}`
 }
 
 /** The customer of the account; the same key makes no second one. */

@@ -9,18 +9,19 @@ import { moveTask } from '../../jobs/move-task.ts'
 import type { Platform } from '../../platform.ts'
 import { deployEvents } from './events.ts'
 
-type Publishing = Pick<Platform, 'engine' | 'appsHosting'>
+type Publishing = Pick<Platform, 'engine' | 'newId' | 'clock' | 'appsHosting'>
 
 /**
  * Publishes that a deployment is live, unless that was published already: before any event of a later
  * deployment.
  */
 export async function publishLive(
-  { engine, appsHosting }: Publishing,
+  platform: Publishing,
   tx: PlatformTx,
   live: DeploymentRecord,
   now: Instant,
 ): Promise<void> {
+  const { engine, appsHosting } = platform
   if (!(await tx.deployments.announce(live.id))) return
   const { id, app_id, account_id, release, revision, kind } = live
   const app = await tx.apps.get(account_id, app_id)
@@ -35,7 +36,7 @@ export async function publishLive(
   const type = isRollback ? 'app.rolled_back' : 'app.deployed'
   const event = deployEvents.newEvent(engine, account_id, type, data, now, app_id)
   await engine.publishIn(tx, [event])
-  await moveTask(tx, id, { state: 'completed', at: now })
+  await moveTask(platform, tx, id, { state: 'completed', at: now })
   await tx.jobs.log(id, [{ at: now, stage: null, message: `Release ${release} is live.` }])
 }
 
@@ -45,7 +46,7 @@ function triggerOf({ created_by: { type, id } }: DeploymentRecord): object {
 
 /** Publishes that a deployment failed or was canceled, in the unit of work that ended it. */
 export async function publishFailed(
-  { engine }: Publishing,
+  platform: Publishing,
   tx: PlatformTx,
   { id, app_id, account_id, release, kind }: DeploymentRecord,
   { status, error, ended_at }: DeploymentEnd,
@@ -59,8 +60,8 @@ export async function publishFailed(
     error: { code, class: whose, message, step },
   }
   const type = 'app.deploy_failed'
-  const event = deployEvents.newEvent(engine, account_id, type, data, ended_at, app_id)
-  await engine.publishIn(tx, [event])
-  await moveTask(tx, id, { state: status, at: ended_at, error })
+  const event = deployEvents.newEvent(platform.engine, account_id, type, data, ended_at, app_id)
+  await platform.engine.publishIn(tx, [event])
+  await moveTask(platform, tx, id, { state: status, at: ended_at, error })
   await tx.jobs.log(id, [{ at: ended_at, stage: null, message }])
 }

@@ -25,7 +25,7 @@ export function createDeployHandler(platform: Platform, warn: Warn): JobHandler<
     stages: STEPS,
     async begin(tx, job, now) {
       const subject = await tx.deployments.begin(job, now)
-      await moveTask(tx, job.id, { state: 'working', at: now })
+      await moveTask(platform, tx, job.id, { state: 'working', at: now })
       // The process that switched visitors to it ended before it published the event.
       return subject && { subject, isBound: subject.status === 'live' }
     },

@@ -6,7 +6,7 @@ import { moveTask } from '../../jobs/move-task.ts'
 import type { Platform } from '../../platform.ts'
 import { editEvents } from './events.ts'
 
-type Publishing = Pick<Platform, 'engine' | 'billing'>
+type Publishing = Pick<Platform, 'engine' | 'newId' | 'clock' | 'billing'>
 
 /** The end of an edit that created no revision. */
 export function endWithout(
@@ -44,11 +44,12 @@ export async function endClaimed(
 
 /** In the unit of work of an edit's end: publishes its event, settles its cost, and updates the app's status. */
 export async function publishEnd(
-  { engine, billing }: Publishing,
+  platform: Publishing,
   tx: PlatformTx,
   edit: EditRecord,
   end: EditEnd,
 ): Promise<void> {
+  const { engine, billing } = platform
   const { account_id, app_id, id: edit_id, kind, initial } = edit
   const { status, finished_at, result_revision } = end
   const isCompleted = status === 'completed'
@@ -61,7 +62,7 @@ export async function publishEnd(
   const type = isCompleted ? 'edit.completed' : 'edit.failed'
   const event = editEvents.newEvent(engine, account_id, type, data, finished_at, app_id)
   await engine.publishIn(tx, [event])
-  await moveTask(tx, edit_id, {
+  await moveTask(platform, tx, edit_id, {
     state: status,
     at: finished_at,
     error: end.error,

@@ -3,6 +3,7 @@ import type { AppRecord } from '../../../plugins/platform/contract/apps.ts'
 import type { EditRecord } from '../../../plugins/platform/contract/edits.ts'
 import type { Platform } from '../../platform.ts'
 import { creatorOf } from '../../authority/principal.ts'
+import { payerOf } from '../../billing/payer.ts'
 import { appError } from '../apps/errors.ts'
 import type { Change } from '../audit/note.ts'
 import { endQueued, endWithout } from './end.ts'
@@ -73,9 +74,9 @@ export async function enqueue(
     knowledge,
   })
   const works = [{ operation_id: id, quantity: 1 }]
-  const by = creatorOf(call.principal)
+  const payer = payerOf(call.principal)
   const { account_id, id: app_id } = app
-  await platform.billing.hold(tx, { account_id, operation, app_id, by, works, now })
+  await platform.billing.hold(tx, { account_id, operation, app_id, ...payer, works, now })
   await tx.edits.insert(edit)
   await noteEdit(call, edit, 'edit.created')
   tx.afterCommit(() => {

@@ -33,7 +33,7 @@ export function createEditHandler(platform: Platform, warn: Warn): JobHandler<Ed
     stages: STAGES,
     async begin(tx, job, now) {
       const subject = await tx.edits.begin(job, now)
-      await moveTask(tx, job.id, { state: 'working', at: now })
+      await moveTask(platform, tx, job.id, { state: 'working', at: now })
       return subject && { subject, refusal: await refusalOf(platform, tx, subject, job, now) }
     },
     run: (leased, heartbeat, signal) => perform(platform, leased, heartbeat, signal),

@@ -113,7 +113,8 @@ export function toWireEvent(
     app_id: event.app_id,
     created_at: toIso(event.created_at),
     position: positions.print(event.account_id, event.cursor),
-    data: jsonText(data === undefined ? '{}' : body.slice(data.from, data.to)),
+    // A notification of A2A is an object of that protocol.
+    data: jsonText(data === undefined ? body || '{}' : body.slice(data.from, data.to)),
   }
 }
 

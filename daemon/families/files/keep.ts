@@ -71,7 +71,16 @@ function sniff(processor: FileProcessor, name: string, head: Uint8Array): string
   // The name may stand for a type that the content does not have.
   const sniffed = processor.sniff(name, NOTHING)
   const isNamed = sniffed !== undefined && sniffed !== processor.sniff('a', NOTHING)
-  throw isNamed ? knowledgeError('wrong_type') : fileError('unsupported_media_type')
+  throw isNamed ? knowledgeError('wrong_type') : unsupported(processor)
+}
+
+/** Names the types that the loaded readers know. */
+function unsupported({ reads }: FileProcessor): KeyhookError {
+  const labels = [...new Set(reads.map(({ label }) => label))]
+  const last = labels.pop() ?? ''
+  const all = labels.length === 0 ? last : `${labels.join(', ')} or ${last}`
+  const message = `Files of this type cannot be read here. Send ${all}.`
+  return fileError('unsupported_media_type', { message })
 }
 
 async function* joined(

@@ -1,5 +1,5 @@
 import { KeyhookError } from '../../../lib/errors.ts'
-import { untilAborted } from '../../../lib/internal/until-aborted.ts'
+import { orAborted, untilAborted } from '../../../lib/internal/until-aborted.ts'
 import type { Millis } from '../../../lib/time.ts'
 import { SECOND } from '../../../lib/time.ts'
 import type { FileErrorCode, Processed } from '../../../plugins/files/contract.ts'
@@ -53,8 +53,10 @@ export function createFileHandler(
       const report = (stage: string, done: number, total: number | null): void =>
         heartbeat.report({ stage, done, total })
       if (!(await clearChunks(platform, leased))) return
-      const processed = await read(platform, leased, report, signal)
-      await embedFile(platform, leased, processed.chunks, report, signal)
+      // A deadline may have passed by now: a processor that only listens would never hear of it.
+      signal.throwIfAborted()
+      const processed = await orAborted(read(platform, leased, report, signal), signal)
+      await orAborted(embedFile(platform, leased, processed.chunks, report, signal), signal)
       await heartbeat.stop()
       await endFile(platform, leased, { status: 'processed', ...processed })
     },

@@ -2,7 +2,8 @@ import type { FileProcessor } from '../../../plugins/files/contract.ts'
 import type { FileReads, FileRecord } from '../../../plugins/platform/contract/files.ts'
 import { httpError } from '../../operations/errors.ts'
 import type { Platform } from '../../platform.ts'
-import { accountOf, creatorOf } from '../../authority/principal.ts'
+import { accountOf } from '../../authority/principal.ts'
+import { payerOf } from '../../billing/payer.ts'
 import type { Change } from '../audit/note.ts'
 import { audit } from '../audit/note.ts'
 import { knowledgeError } from './errors.ts'
@@ -32,9 +33,15 @@ export async function holdFor(
   files: readonly Pick<FileRecord, 'id' | 'size'>[],
 ): Promise<void> {
   const works = files.map(({ id, size }) => ({ operation_id: id, quantity: size }))
-  const by = creatorOf(principal)
   const operation = 'files.upload'
-  await platform.billing.hold(tx, { account_id, operation, app_id, by, works, now })
+  await platform.billing.hold(tx, {
+    account_id,
+    operation,
+    app_id,
+    ...payerOf(principal),
+    works,
+    now,
+  })
 }
 
 /** Records a change of a knowledge file in the audit log. */

@@ -11,11 +11,11 @@ import { invalidScope, scopesOf } from '../../../lib/scope/syntax.ts'
  * What a key must allow: a scope, all of several scopes, an app within its pins, or a combination. `{
  * scope: null }` requires nothing.
  */
-export type Requirement =
-  | { readonly scope: string | null; readonly scopes?: never; readonly app?: string }
+export type Requirement<Scope extends string = string> =
+  | { readonly scope: Scope | null; readonly scopes?: never; readonly app?: string }
   | {
       /** All of them are required. */
-      readonly scopes: readonly [string, ...(readonly string[])]
+      readonly scopes: readonly [Scope, ...(readonly Scope[])]
       readonly scope?: never
       readonly app?: string
     }

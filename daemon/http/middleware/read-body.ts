@@ -111,7 +111,10 @@ function mayHaveBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
 }
 
 function requireJson(ctx: RequestContext): void {
-  const isJson = typeIs.is(ctx.get('content-type'), ['application/json', '+json']) !== false
+  const type = ctx.get('content-type')
+  // What nearly every client sends is compared before it is parsed.
+  const isJson =
+    type === 'application/json' || typeIs.is(type, ['application/json', '+json']) !== false
   if (!isJson || ctx.get('content-encoding') !== '') throw httpError('unsupported_media_type')
 }
 

@@ -1,6 +1,7 @@
 import type { ByteRange, Kept, Listed } from '../contract.ts'
 import { KeyhookError } from '../../../lib/errors.ts'
-import { bytesError, clip, requireUndamaged } from '../intake.ts'
+import { bytesError } from '../errors.ts'
+import { clip, requireUndamaged } from '../intake.ts'
 import type { BytesTables } from './tables.ts'
 import { CHUNK } from './tables.ts'
 

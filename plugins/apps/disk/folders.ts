@@ -12,7 +12,7 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { kernelError } from '../../../lib/errors.ts'
-import { bytesError } from '../intake.ts'
+import { bytesError } from '../errors.ts'
 
 /** Paths consist of these two and of checked ids and digests. */
 export const UNFINISHED = '.unfinished'

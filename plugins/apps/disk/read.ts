@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { ByteRange } from '../contract.ts'
-import { bytesError, clip, requireUndamaged } from '../intake.ts'
+import { bytesError } from '../errors.ts'
+import { clip, requireUndamaged } from '../intake.ts'
 import { sizeOf, withCopy } from './copies.ts'
 import { onDisk, openFile, unlessMissing } from './folders.ts'
 

@@ -120,23 +120,6 @@ export const checkoutCases: readonly ProcessorCase[] = [
     },
   },
   {
-    name: 'checkout: expiring ends an open one, and changes nothing that has ended',
-    async run(harness) {
-      const { processor, till } = harness
-      const { session_id } = await openCheckout(harness, 'topup')
-      await processor.expireCheckout(session_id)
-      await processor.expireCheckout(session_id)
-      assert.equal((await factOf(harness, 'checkout', session_id)).status, 'expired')
-      const asked = checkoutOf(await customerOf(harness), 'topup', { id: 'checkout-2' })
-      const paid = await processor.createCheckout(asked)
-      await till.pay(paid.session_id)
-      await processor.expireCheckout(paid.session_id)
-      const fact = await factOf(harness, 'checkout', paid.session_id)
-      assert.equal(fact.status, 'complete')
-      assert.equal(fact.payment?.settled, true)
-    },
-  },
-  {
     name: 'payment method: it is collected by a page, and used from then on',
     requires: 'payment methods',
     async run(harness) {

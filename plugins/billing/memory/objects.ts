@@ -241,10 +241,9 @@ export class MemoryObjects {
       amount_paid_micros: 0,
       currency: this.#world.currency,
       period,
-      charge_id: null,
+      payments: [],
       hosted_url: `https://memory.invalid/invoices/${id}`,
       pdf_url: null,
-      paid_at: null,
     }
     if (how === 'unpaid') return this.#tell('invoice.payment_failed', open)
     return this.#tell('invoice.paid', this.#paid(open))
@@ -252,9 +251,10 @@ export class MemoryObjects {
 
   #paid(invoice: InvoiceFact): InvoiceFact {
     const { amount_due_micros: due, customer_id } = invoice
-    const charge_id = due === 0 ? null : this.#charge(customer_id, due).id
-    const paid_at = this.#world.now()
-    return { ...invoice, status: 'paid', amount_paid_micros: due, charge_id, paid_at }
+    const paid = { ...invoice, status: 'paid', amount_paid_micros: due } as const
+    if (due === 0) return paid
+    const { id: charge_id } = this.#charge(customer_id, due)
+    return { ...paid, payments: [{ charge_id, amount_micros: due }] }
   }
 
   #charge(customer_id: string, amount_micros: Micros): ChargeFact {

@@ -88,26 +88,6 @@ export async function createCheckout(
   return { session_id: id, url, expires_at: instantOf(expires_at) }
 }
 
-export async function expireCheckout(client: StripeClient, id: string): Promise<void> {
-  try {
-    await client.call(
-      shapes.CHANGED,
-      (stripe, options) => stripe.checkout.sessions.expire(id, {}, options),
-      { key: `keyhook-expire-${id}` },
-    )
-  } catch (error) {
-    if (!(error instanceof ProcessorError) || error.code !== 'rejected') throw error
-    // Stripe refuses to expire one that has ended, without a code of its own.
-    const { status } = await client.call(
-      shapes.SESSION,
-      (stripe, options) =>
-        stripe.checkout.sessions.retrieve(id, { expand: ['payment_intent'] }, options),
-      {},
-    )
-    if (status === 'open') throw error
-  }
-}
-
 /** A subscription that was paid for on a checkout page charges its own method, whatever the customer's is. */
 export async function usePaymentMethod(
   client: StripeClient,

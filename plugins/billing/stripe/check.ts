@@ -1,7 +1,22 @@
-import { type PlanPrice, ProcessorError } from '../contract.ts'
+import { type PlanPrice, ProcessorError, type ProcessorIdentity } from '../contract.ts'
 import { microsOf } from './amounts.ts'
 import type { StripeClient } from './client.ts'
-import { PRICE } from './shapes.ts'
+import { ACCOUNT, PRICE } from './shapes.ts'
+
+/** A restricted key may not read its account. */
+export async function identify(
+  client: StripeClient,
+  live: boolean,
+  signal: AbortSignal,
+): Promise<ProcessorIdentity> {
+  const account_id = await client
+    .call(ACCOUNT, (stripe, options) => stripe.accounts.retrieveCurrent({}, options), { signal })
+    .then(
+      ({ id }) => id,
+      () => null,
+    )
+  return { account_id, live }
+}
 
 /**
  * Compares the price at Stripe with the price file's.

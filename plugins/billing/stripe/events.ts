@@ -2,9 +2,9 @@ import type { Stripe } from 'stripe'
 import { isObject } from '../../../lib/internal/arguments.ts'
 import { SECOND } from '../../../lib/time.ts'
 import {
+  type ChangedObject,
   type IncomingEvent,
   type ObjectKind,
-  type ObjectRef,
   ProcessorError,
   type ReceivedEvent,
 } from '../contract.ts'
@@ -51,13 +51,23 @@ const SUBJECTS = {
 export const EVENT_TYPES: readonly string[] = Object.keys(SUBJECTS)
 
 /** Objects that an event names. */
-export function refsOf(type: string, object: Readonly<Record<string, unknown>>): ObjectRef[] {
+export function refsOf(type: string, object: Readonly<Record<string, unknown>>): ChangedObject[] {
   const subject = (SUBJECTS as Readonly<Record<string, Subject>>)[type]
   if (subject === undefined) return []
   const { kind, field } = subject
-  const named = object[field]
-  const id = isObject(named) ? named['id'] : named
-  return typeof id === 'string' && id !== '' ? [{ kind, id }] : []
+  const id = idOf(object[field])
+  if (typeof id !== 'string' || id === '') return []
+  const customer = field === 'id' ? idOf(object['customer']) : undefined
+  return [{ kind, id, ...(isCustomer(customer) ? { customer_id: customer } : {}) }]
+}
+
+/** Of an id, or of the object in its place. */
+function idOf(named: unknown): unknown {
+  return isObject(named) ? named['id'] : named
+}
+
+function isCustomer(id: unknown): id is string | null {
+  return id === null || typeof id === 'string'
 }
 
 /** Seconds that a signature's time may lie from now, before and after. */
@@ -118,7 +128,8 @@ function read(event: unknown): ReceivedEvent {
     throw new ProcessorError('unavailable', { internal: 'a signed event of another form' })
   }
   const { id, type, created, data } = result.data
-  return { id, type, created_at: instantOf(created), refs: refsOf(type, data.object) }
+  const refs = refsOf(type, data.object).map(({ kind, id: named }) => ({ kind, id: named }))
+  return { id, type, created_at: instantOf(created), refs }
 }
 
 function refused(): ProcessorError {

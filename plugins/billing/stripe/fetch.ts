@@ -4,6 +4,7 @@ import type { Instant } from '../../../lib/time.ts'
 import { type Fact, type ObjectKind, type ObjectRef, ProcessorError } from '../contract.ts'
 import type { StripeClient } from './client.ts'
 import * as map from './map.ts'
+import type { ProPrices } from './settings.ts'
 import * as shapes from './shapes.ts'
 
 /** Most elements of a page that Stripe gives. */
@@ -13,12 +14,12 @@ export const PAGE = 100
 export type ReadFacts = (
   client: StripeClient,
   id: string,
-  pricePro: string,
+  proPrices: ProPrices,
   signal: AbortSignal,
 ) => Promise<readonly Fact[]>
 
 const READERS: Readonly<Record<ObjectKind, ReadFacts>> = {
-  async checkout(client, id, _pricePro, signal) {
+  async checkout(client, id, _prices, signal) {
     const expand = ['payment_intent']
     const session = await client.call(
       shapes.SESSION,
@@ -28,19 +29,22 @@ const READERS: Readonly<Record<ObjectKind, ReadFacts>> = {
     return map.checkoutFact(session)
   },
 
-  async invoice(client, id, pricePro, signal) {
+  async invoice(client, id, proPrices, signal) {
     const expand = ['payments']
     const invoice = await client.call(
       shapes.INVOICE,
       (stripe, options) => stripe.invoices.retrieve(id, { expand }, options),
       { signal },
     )
-    const { intent, charge } = map.paidBy(invoice)
-    const paid = intent === null ? charge : await chargeOf(client, intent, signal)
-    return map.invoiceFact(invoice, pricePro, paid)
+    const payments: { charge_id: string; amount: number }[] = []
+    for (const { intent, charge, amount } of map.paidBy(invoice)) {
+      const charge_id = intent === null ? charge : await chargeOf(client, intent, signal)
+      if (charge_id !== null) payments.push({ charge_id, amount })
+    }
+    return map.invoiceFact(invoice, proPrices, payments)
   },
 
-  async subscription(client, id, pricePro, signal) {
+  async subscription(client, id, proPrices, signal) {
     const subscription = await client.call(
       shapes.SUBSCRIPTION,
       (stripe, options) => stripe.subscriptions.retrieve(id, {}, options),
@@ -48,10 +52,10 @@ const READERS: Readonly<Record<ObjectKind, ReadFacts>> = {
     )
     const isPastDue = map.statusOf(subscription) === 'past_due'
     const since = isPastDue ? await dueSince(client, id, signal) : null
-    return [map.subscriptionFact(subscription, pricePro, since)]
+    return [map.subscriptionFact(subscription, proPrices, since)]
   },
 
-  async charge(client, id, _pricePro, signal) {
+  async charge(client, id, _prices, signal) {
     const charge = await client.call(
       shapes.CHARGE,
       (stripe, options) => stripe.charges.retrieve(id, {}, options),
@@ -77,11 +81,11 @@ const READERS: Readonly<Record<ObjectKind, ReadFacts>> = {
 export async function fetchFacts(
   client: StripeClient,
   { kind, id }: ObjectRef,
-  pricePro: string,
+  proPrices: ProPrices,
   signal: AbortSignal,
 ): Promise<readonly Fact[]> {
   try {
-    return await READERS[kind](client, id, pricePro, signal)
+    return await READERS[kind](client, id, proPrices, signal)
   } catch (error) {
     if (error instanceof ProcessorError && error.code === 'not_found') return []
     throw error

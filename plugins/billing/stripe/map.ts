@@ -9,6 +9,7 @@ import type {
   SubscriptionFact,
 } from '../contract.ts'
 import { microsOf } from './amounts.ts'
+import type { ProPrices } from './settings.ts'
 import type { CHARGE, DISPUTE, INTENT, INVOICE, REFUND, SESSION, SUBSCRIPTION } from './shapes.ts'
 
 type Session = z.infer<typeof SESSION>
@@ -72,26 +73,35 @@ function paymentOf(intent: z.infer<typeof INTENT>, isPaid: boolean): Payment | n
   }
 }
 
-/** What paid an invoice: the first payment that is paid. */
-export function paidBy({ payments }: Invoice): {
+/** A payment of an invoice: it names its charge, or the intent that has it. */
+interface Paid {
   readonly intent: string | null
   readonly charge: string | null
-} {
-  const paid = payments?.data.find(({ status }) => status === 'paid')?.payment
-  return { intent: paid?.payment_intent ?? null, charge: paid?.charge ?? null }
+  readonly amount: number
+}
+
+/** What paid an invoice. One payment that says no amount paid all of it. */
+export function paidBy({ payments, amount_paid: all }: Invoice): readonly Paid[] {
+  const paid = payments?.data.filter(({ status }) => status === 'paid') ?? []
+  return paid.map(({ payment, amount_paid }) => ({
+    intent: payment.payment_intent ?? null,
+    charge: payment.charge ?? null,
+    amount: amount_paid ?? all,
+  }))
 }
 
 export function invoiceFact(
   invoice: Invoice,
-  pricePro: string,
-  charge_id: string | null,
+  proPrices: ProPrices,
+  payments: readonly { readonly charge_id: string; readonly amount: number }[],
 ): readonly InvoiceFact[] {
   const { id, number, customer, currency, billing_reason, parent } = invoice
   if (customer === null) return []
-  const plan = invoice.lines.data.find(({ pricing }) => pricing?.price_details?.price === pricePro)
+  const plan = invoice.lines.data.find(({ pricing }) =>
+    isPro(proPrices, pricing?.price_details?.price),
+  )
   // The period of an invoice itself is the one before: what was used then.
   const { start, end } = plan?.period ?? { start: invoice.period_start, end: invoice.period_end }
-  const { paid_at } = invoice.status_transitions
   return [
     {
       kind: 'invoice',
@@ -106,12 +116,19 @@ export function invoiceFact(
       amount_paid_micros: microsOf(invoice.amount_paid, currency),
       currency: currency.toUpperCase(),
       period: { start: instantOf(start), end: instantOf(end) },
-      charge_id,
+      payments: payments.map(({ charge_id, amount }) => ({
+        charge_id,
+        amount_micros: microsOf(amount, currency),
+      })),
       hosted_url: invoice.hosted_invoice_url ?? null,
       pdf_url: invoice.invoice_pdf ?? null,
-      paid_at: paid_at === null ? null : instantOf(paid_at),
     },
   ]
+}
+
+/** Subscribers of an earlier price keep the plan. */
+function isPro(proPrices: ProPrices, price: string | undefined): boolean {
+  return price !== undefined && proPrices.includes(price)
 }
 
 export function statusOf({ status }: Pick<Subscription, 'status'>): SubscriptionFact['status'] {
@@ -120,7 +137,7 @@ export function statusOf({ status }: Pick<Subscription, 'status'>): Subscription
 
 export function subscriptionFact(
   subscription: Subscription,
-  pricePro: string,
+  proPrices: ProPrices,
   past_due_since: Instant | null,
 ): SubscriptionFact {
   const { id, customer, items, created, cancel_at, cancel_at_period_end } = subscription
@@ -131,7 +148,7 @@ export function subscriptionFact(
     kind: 'subscription',
     id,
     customer_id: customer,
-    is_plan: items.data.some(({ price }) => price.id === pricePro),
+    is_plan: items.data.some(({ price }) => isPro(proPrices, price.id)),
     status: statusOf(subscription),
     past_due_since,
     cancel_at: cancel_at === null ? atPeriodEnd : instantOf(cancel_at),

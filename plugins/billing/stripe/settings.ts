@@ -1,11 +1,16 @@
 import { ProcessorError, type ProcessorSetting, type ProcessorSettings } from '../contract.ts'
 
+/** Ids of prices, the one that is sold first. */
+export type ProPrices = readonly [string, ...string[]]
+
 export interface StripeSettings {
   readonly apiKey: string
+  /** Whether the key is of the live mode. */
+  readonly live: boolean
   /** The current signing secret, and others while it is rotated. */
   readonly webhookSecrets: readonly string[]
-  /** Price of the Pro plan. */
-  readonly pricePro: string
+  /** Prices of the Pro plan: the first is sold, and all are those of Pro. */
+  readonly proPrices: ProPrices
   readonly baseUrl: URL
 }
 
@@ -28,14 +33,18 @@ const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost'
 export function readSettings(given: ProcessorSettings): StripeSettings {
   const baseUrl = readBaseUrl(given)
   const apiKey = read(given, API_KEY, /^[sr]k_(test|live)_\w+$/, 'a secret or restricted key')
-  if (apiKey.slice(3).startsWith('live_') && baseUrl.origin !== STRIPE) {
+  const live = apiKey.slice(3).startsWith('live_')
+  if (live && baseUrl.origin !== STRIPE) {
     throw wrong(BASE_URL, `${STRIPE}, because the key is a live one`)
   }
   const secrets = read(given, WEBHOOK_SECRET, /^whsec_[^\s,]+(\s*,\s*whsec_[^\s,]+)*$/, 'whsec_…')
+  const prices = read(given, PRICE_PRO, /^[\w-]+(\s*,\s*[\w-]+)*$/, 'ids of prices, price_…')
+  const [sold = '', ...earlier] = partsOf(prices)
   return {
     apiKey,
-    webhookSecrets: secrets.split(',').map((secret) => secret.trim()),
-    pricePro: read(given, PRICE_PRO, /^[\w-]+$/, 'the id of a price, price_…'),
+    live,
+    webhookSecrets: partsOf(secrets),
+    proPrices: [sold, ...earlier],
     baseUrl,
   }
 }
@@ -56,6 +65,10 @@ function read(given: ProcessorSettings, name: string, form: RegExp, allowed: str
   const value = given[name]?.trim() ?? ''
   if (form.test(value)) return value
   throw wrong(name, allowed)
+}
+
+function partsOf(list: string): readonly string[] {
+  return list.split(',').map((part) => part.trim())
 }
 
 /** It never repeats the value. */

@@ -14,6 +14,7 @@ const SECONDS = z.int().nonnegative()
 const AMOUNT = z.int()
 const CURRENCY = z.string().length(3)
 
+export const ACCOUNT = z.object({ id: ID })
 export const CREATED = z.object({ id: ID })
 export const CHANGED = z.object({ id: ID })
 export const PORTAL = z.object({ url: z.string() })
@@ -56,7 +57,6 @@ export const INVOICE = z.object({
   period_end: SECONDS,
   hosted_invoice_url: z.string().nullish(),
   invoice_pdf: z.string().nullish(),
-  status_transitions: z.object({ paid_at: SECONDS.nullable() }),
   parent: z.object({ subscription_details: z.object({ subscription: LINK }).nullish() }).nullable(),
   lines: z.object({
     data: z.array(
@@ -71,6 +71,7 @@ export const INVOICE = z.object({
       data: z.array(
         z.object({
           status: z.string(),
+          amount_paid: AMOUNT.nullish(),
           payment: z.object({ payment_intent: LINK.nullish(), charge: LINK.nullish() }),
         }),
       ),
@@ -130,8 +131,11 @@ export const EVENT = z.object({
   data: z.object({ object: z.looseObject({}) }),
 })
 
-/** An element of any list, by which the next page is asked for. */
-export const LISTED = z.object({ id: ID })
+/** An element of a list, by which the next page is asked for. */
+export const LISTED = z.object({ id: ID, customer: LINK.nullish() })
+
+/** A refund or a dispute in a list. */
+export const OF_CHARGE = z.object({ id: ID, charge: LINK.nullable() })
 
 /** One page of a list. */
 export function pageOf<Shape extends z.ZodType>(shape: Shape) {

@@ -1,9 +1,15 @@
+import type { z } from 'zod'
 import { type Instant, SECOND } from '../../../lib/time.ts'
-import { type ChangedPage, type ObjectRef, ProcessorError } from '../contract.ts'
+import {
+  type ChangedObject,
+  type ChangedPage,
+  type ObjectKind,
+  ProcessorError,
+} from '../contract.ts'
 import type { StripeClient } from './client.ts'
 import { EVENT_TYPES, refsOf } from './events.ts'
 import { PAGE, type PageParams } from './fetch.ts'
-import { EVENT, LISTED, pageOf } from './shapes.ts'
+import { EVENT, LISTED, OF_CHARGE, pageOf } from './shapes.ts'
 
 interface Since extends PageParams {
   readonly created: { readonly gte: number }
@@ -11,14 +17,14 @@ interface Since extends PageParams {
 
 /** A page of one list: what each element changed, by the element's id. */
 interface Found {
-  readonly refs: readonly ObjectRef[]
+  readonly refs: readonly ChangedObject[]
   readonly last: string | undefined
   readonly has_more: boolean
 }
 
 type ReadPage = (client: StripeClient, page: Since, signal: AbortSignal) => Promise<Found>
 
-/** Lists of what changed, in the order in which they are read. Events are kept for 30 days. */
+/** Lists of what changed, in the order in which they are read. Events are kept for 30 days, all else for good. */
 const SOURCES: Readonly<Record<string, ReadPage>> = {
   async events(client, page, signal) {
     const types = [...EVENT_TYPES]
@@ -36,8 +42,7 @@ const SOURCES: Readonly<Record<string, ReadPage>> = {
       (stripe, options) => stripe.invoices.list({ ...page, status: 'paid' }, options),
       { signal },
     )
-    const refs = data.map(({ id }): ObjectRef => ({ kind: 'invoice', id }))
-    return { refs, last: data.at(-1)?.id, has_more }
+    return { refs: listed('invoice', data), last: data.at(-1)?.id, has_more }
   },
   async sessions(client, page, signal) {
     const { data, has_more } = await client.call(
@@ -45,9 +50,35 @@ const SOURCES: Readonly<Record<string, ReadPage>> = {
       (stripe, options) => stripe.checkout.sessions.list({ ...page, status: 'complete' }, options),
       { signal },
     )
-    const refs = data.map(({ id }): ObjectRef => ({ kind: 'checkout', id }))
-    return { refs, last: data.at(-1)?.id, has_more }
+    return { refs: listed('checkout', data), last: data.at(-1)?.id, has_more }
   },
+  async refunds(client, page, signal) {
+    const { data, has_more } = await client.call(
+      pageOf(OF_CHARGE),
+      (stripe, options) => stripe.refunds.list(page, options),
+      { signal },
+    )
+    return { refs: chargesOf(data), last: data.at(-1)?.id, has_more }
+  },
+  async disputes(client, page, signal) {
+    const { data, has_more } = await client.call(
+      pageOf(OF_CHARGE),
+      (stripe, options) => stripe.disputes.list(page, options),
+      { signal },
+    )
+    return { refs: chargesOf(data), last: data.at(-1)?.id, has_more }
+  },
+}
+
+function listed(
+  kind: ObjectKind,
+  data: readonly z.infer<typeof LISTED>[],
+): readonly ChangedObject[] {
+  return data.map(({ id, customer: customer_id }) => ({ kind, id, customer_id }))
+}
+
+function chargesOf(data: readonly z.infer<typeof OF_CHARGE>[]): readonly ChangedObject[] {
+  return data.flatMap(({ charge }) => (charge === null ? [] : [{ kind: 'charge', id: charge }]))
 }
 
 const NAMES = Object.keys(SOURCES)

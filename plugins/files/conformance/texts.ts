@@ -13,6 +13,8 @@ export const textCases: readonly FilesCase[] = [
     async run(harness) {
       const outcome = await processAll(harness, taskOf('notes.txt', PROSE))
       assert.equal(outcome.content_type, harness.processor.sniff('notes.txt', Buffer.from(PROSE)))
+      const types = harness.processor.reads.map(({ media_type }) => media_type)
+      assert.ok(types.includes(outcome.content_type), 'it reads what it detects')
       assert.equal(outcome.chunks, outcome.all.length)
       assert.ok(outcome.chunks > 1)
       let last = 0

@@ -1,6 +1,6 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { Page, PageQuery } from '../../store/contract/page.ts'
-import type { ValueOf } from '../model/columns.ts'
+import type { ValueOf } from '../../store/sql/columns.ts'
 import type { RecordOf } from '../model/define.ts'
 import { placeOf } from '../model/pages.ts'
 import type { ERROR_GROUPS, TOLD_ERRORS } from '../models/error-groups.ts'

@@ -1,5 +1,5 @@
 import type { Instant } from '../../../lib/time.ts'
-import type { ValueOf } from '../model/columns.ts'
+import type { ValueOf } from '../../store/sql/columns.ts'
 import type { RecordOf } from '../model/define.ts'
 import type { FILES, FILE_CHUNK, FOUND_CHUNK, FileFailure } from '../models/files.ts'
 import type { LeasedJob } from './jobs.ts'

@@ -1,6 +1,6 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { JobKindName } from '../jobs/kinds.ts'
-import type { RecordOfDeclared } from '../model/columns.ts'
+import type { RecordOfDeclared } from '../../store/sql/columns.ts'
 import type { RecordOf } from '../model/define.ts'
 import type { JOBS, JOB_LINES, PROGRESS } from '../models/jobs.ts'
 

@@ -136,6 +136,10 @@ export const LEDGER_CHECKS = [
   'key_spending',
   /** What was charged by day is what was captured. */
   'usage_days',
+  /** What was charged for a meter of an app and day is what its transactions charged, and they are counted. */
+  'hosting_charges',
+  /** Refunds and disputes of each payment took their share of its credit, and nothing else. */
+  'charges',
 ] as const
 
 export type LedgerCheck = (typeof LEDGER_CHECKS)[number]
@@ -333,8 +337,10 @@ export interface ChargeState {
   readonly charge_id: string
   /** The credit that it paid for. */
   readonly credit_id: string
-  /** What was paid, in micros. */
+  /** What was paid by this charge, in micros. */
   readonly paid: Micros
+  /** What all charges paid for the credit, in micros. */
+  readonly total: Micros
   /** Refunds and disputes; those that are not active take nothing, or no longer do. */
   readonly items: readonly { readonly amount: Micros; readonly active: boolean }[]
 }

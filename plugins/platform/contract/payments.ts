@@ -34,6 +34,13 @@ export interface InvoiceQuery extends PageQuery {
 /** Where an invoice stands in a list. */
 export const placeOfInvoice = ({ created_at, id }: InvoiceRecord): string => placeOf(created_at, id)
 
+export type ObjectKind = Exclude<EventSubject, 'none'>
+
+export interface KnownObject {
+  readonly kind: ObjectKind
+  readonly id: string
+}
+
 /** An object of a processor. */
 export interface ProcessorObject {
   readonly processor: string
@@ -73,6 +80,14 @@ export interface PaymentReads {
   /** Subscriptions that go on at another processor than this; null: at any. */
   countElsewhere(processor: string | null): Promise<number>
   sweep(processor: string): Promise<ProcessorSweep | undefined>
+  /** Subscriptions whose period has ended, as far as is known: the first `limit` after an id. */
+  lapsed(processor: string, now: Instant, after: string, limit: number): Promise<readonly string[]>
+  /** Checkouts, invoices and disputed charges that may change at any age: the first `limit` after one. */
+  changeable(
+    processor: string,
+    after: KnownObject | null,
+    limit: number,
+  ): Promise<readonly KnownObject[]>
   /** Accounts with the plan `pro` whose subscriptions no longer pay for it: the first `limit`. */
   endedPlans(now: Instant, grace: Millis, limit: number): Promise<readonly string[]>
 }
@@ -82,7 +97,7 @@ export interface PaymentWrites extends PaymentReads {
   keepCustomer(customer: CustomerRecord): Promise<CustomerRecord>
   /**
    * Adds a checkout, and returns the one of its request that was begun before and has not expired, if
-   * there is one.
+   * there is one. One to subscribe is over with its session, and once its subscription is known.
    */
   beginCheckout(checkout: CheckoutRecord): Promise<CheckoutRecord>
   /** Notes the session of a checkout. False, changing nothing, when it has one. */

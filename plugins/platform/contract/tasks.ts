@@ -2,7 +2,13 @@ import type { Instant } from '../../../lib/time.ts'
 import type { Page, PageQuery } from '../../store/contract/page.ts'
 import type { RecordOf } from '../model/define.ts'
 import { placeOf } from '../model/pages.ts'
-import type { AGENT_MESSAGES, AGENT_TASKS, TaskFailure, TaskState } from '../models/tasks.ts'
+import type {
+  AGENT_MESSAGES,
+  AGENT_PUSHES,
+  AGENT_TASKS,
+  TaskFailure,
+  TaskState,
+} from '../models/tasks.ts'
 
 export { TASK_STATES } from '../models/tasks.ts'
 export type { TaskFailure, TaskRequest, TaskState } from '../models/tasks.ts'
@@ -11,6 +17,9 @@ export type TaskRecord = RecordOf<typeof AGENT_TASKS>
 
 /** A message of a task; the numbers of one task have no gaps. */
 export type TaskMessage = RecordOf<typeof AGENT_MESSAGES>
+
+/** Where updates of a task are pushed to. */
+export type TaskPush = RecordOf<typeof AGENT_PUSHES>
 
 /** Pages are newest state first. `after` is `placeOfTask` of the last task of the page before. */
 export interface TaskListQuery extends PageQuery {
@@ -25,10 +34,19 @@ export interface TaskListQuery extends PageQuery {
 
 export const placeOfTask = ({ state_at, id }: TaskRecord): string => placeOf(state_at, id)
 
+/**
+ * Tasks without an edit or deployment, and bytes of them, that are kept of one account: questions, answers
+ * and refusals, which cost no more than a read.
+ */
+export const KEPT_WITHOUT_WORK = { tasks: 1000, bytes: 32 * 1024 * 1024 } as const
+
+/** Bytes of a page of tasks after which it ends. */
+export const TASK_PAGE_BYTES = 1024 * 1024
+
 /** `total` counts this many tasks at most, the newest. */
 export const MOST_TASKS_COUNTED = 10_000
 
-/** A task that a message of this id belongs to, and the message. */
+/** A message of the caller's, and its task. */
 export interface SentMessage {
   readonly task: TaskRecord
   readonly message: TaskMessage
@@ -58,25 +76,36 @@ export interface TaskMove {
 
 export interface TaskReads {
   get(keyId: string, id: string): Promise<TaskRecord | undefined>
-  /** The caller's messages of this id that named this task, newest first. */
-  sent(keyId: string, messageId: string, about: string): Promise<readonly SentMessage[]>
+  /** The caller's message of this id that named this task; empty for none. */
+  sent(keyId: string, messageId: string, about: string): Promise<SentMessage | undefined>
   list(query: TaskListQuery): Promise<Page<TaskRecord> & { readonly total: number }>
   /** The last messages, oldest first. */
   messages(taskId: string, last: number): Promise<readonly TaskMessage[]>
+  /** By id. */
+  pushes(taskId: string): Promise<readonly TaskPush[]>
+  /**
+   * Pushes whose task has ended or is gone, oldest first: of an account, or null for all.
+   *
+   * @param before only those of tasks that ended before, as far as it is known
+   */
+  endedPushes(
+    accountId: string | null,
+    before: Instant,
+    limit: number,
+  ): Promise<readonly TaskPush[]>
 }
 
 export interface TaskWrites extends TaskReads {
   /**
-   * False, changing nothing, when the same message stands for another task or its id began work: of
-   * concurrent callers one inserts.
+   * False, changing nothing, when a message of this id, about the same task, has one: of concurrent callers
+   * one inserts. The oldest tasks without work that the account has too many of are deleted.
    *
    * @param messages the caller's, then what the agent says of it
    */
   insert(task: TaskRecord, messages: readonly TaskMessage[]): Promise<boolean>
   /**
-   * Gives a task that asks for input its work, its answer or its next question. Its earlier messages that
-   * began no work no longer stand: asked again, they are a new question. False, changing nothing, when it
-   * no longer asks, or a message took a number or an id that is used.
+   * Gives a task that asks for input its work, its answer or its next question. False, changing nothing,
+   * when it no longer asks, or a message took a number or an id that is used.
    */
   proceed(id: string, next: TaskProgress, messages: readonly TaskMessage[]): Promise<boolean>
   /**
@@ -84,4 +113,9 @@ export interface TaskWrites extends TaskReads {
    * this state or in a final one.
    */
   move(subjectId: string, to: TaskMove): Promise<TaskRecord | undefined>
+  /** The task, which does not change before this unit of work has ended. */
+  lock(keyId: string, id: string): Promise<TaskRecord | undefined>
+  /** Inserts or replaces the push of this id. */
+  putPush(push: TaskPush): Promise<void>
+  dropPush(push: Pick<TaskPush, 'task_id' | 'id'>): Promise<void>
 }

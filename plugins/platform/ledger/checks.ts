@@ -12,7 +12,9 @@ export interface Comparison {
   readonly folded: readonly string[]
 }
 
-type Checks = Readonly<Record<LedgerCheck, (t: PlatformTables, dialect: Dialect) => Comparison>>
+type Checks = Readonly<
+  Record<Exclude<LedgerCheck, 'charges'>, (t: PlatformTables, dialect: Dialect) => Comparison>
+>
 
 /** Columns of a table as rows. */
 const columnsOf = (
@@ -176,6 +178,19 @@ export const CHECKS: Checks = {
       }),
     }
   },
+
+  hosting_charges: (t) => ({
+    stored: columnsOf(
+      t.hosting_charges,
+      `app_id || ' ' || day || ' ' || meter`,
+      named(['charged', 'parts']),
+    ),
+    folded: columnsOf(
+      `(SELECT * FROM ${t.ledger_transactions} WHERE key LIKE 'usage:hosting:%') made`,
+      `app_id || ' ' || note || ' ' || substr(operation, ${'hosting.'.length + 1})`,
+      { charged: '-(amount + debt)', parts: '1' },
+    ),
+  }),
 }
 
 /** Of an entry: what the transaction that creates a lot takes from its source is what the lot was granted. */

@@ -6,7 +6,7 @@ import type { ReadScope } from '../sql/scope.ts'
 import { shareOf } from './amounts.ts'
 import type { About, Entry, Journal, Lot, Transaction } from './journal.ts'
 import { NEVER } from './kinds.ts'
-import { readLot, settleLot } from './lots.ts'
+import { readLot, readSpendableLots, settleLot } from './lots.ts'
 import { post, postedOf } from './post.ts'
 import { lockWallet } from './wallet.ts'
 
@@ -49,6 +49,7 @@ export async function reconcile(
     const key = `clawback:${about.ref_id}:${number + 1}`
     const transaction = clawBack(journal, lot, taken, desired, { ...about, kind: 'clawback', key })
     posted.push({ transaction, amount: desired - taken })
+    await payDebt(sql, journal, read)
   }
   const low = await post(sql, journal)
   return posted.map(({ transaction, amount }, index) =>
@@ -65,9 +66,9 @@ const aboutOf = ({ processor, charge_id }: ChargeState): AboutCharge => ({
 })
 
 /** The share of the credit that refunds and disputes have of the payment. */
-function desiredOf({ paid, items }: ChargeState, credit: Micros): Micros {
+function desiredOf({ paid, total, items }: ChargeState, credit: Micros): Micros {
   const active = items.reduce((sum, one) => (one.active ? sum + one.amount : sum), 0)
-  return active >= paid ? credit : shareOf(credit, active, paid)
+  return shareOf(credit, Math.min(active, paid), total)
 }
 
 /** Clawbacks of a charge that are not reversed, newest first, and how many it had altogether. */
@@ -100,7 +101,7 @@ function sumOf(entries: readonly Entry[], ledger: Entry['ledger']): Micros {
   return entries.reduce((sum, one) => (one.ledger === ledger ? sum + one.amount : sum), 0)
 }
 
-/** Takes from what is left of the lot, then from what of it expired; the rest is a debt. */
+/** Takes from what is left of the lot, then from what of it expired; the rest is a debt, which other credit pays. */
 function clawBack(
   journal: Journal,
   lot: Lot,
@@ -125,6 +126,18 @@ function clawBack(
     { ledger: 'processor', amount: share - own },
     { ledger: 'issued', amount: debt - (share - own) },
   ])
+}
+
+/**
+ * Pays the debt from other credit, in the order in which it is spent.
+ *
+ * @param own the lot of the payment as it was read: what was left of it is taken
+ */
+async function payDebt(sql: ReadScope, journal: Journal, own: Readonly<Lot>): Promise<void> {
+  const { debt, paid, granted } = journal.wallet
+  if (debt === 0 || paid + granted === 0) return
+  const lots = await readSpendableLots(sql, journal, own.remaining - debt)
+  for (const lot of lots) settleLot(journal, lot)
 }
 
 /**

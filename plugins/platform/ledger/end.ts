@@ -1,4 +1,4 @@
-import type { HoldEnd, HoldRecord, LowBalance, Micros } from '../contract/ledger.ts'
+import type { HoldRecord, LowBalance, Micros } from '../contract/ledger.ts'
 import { LOTS } from '../models/ledger.ts'
 import type { ReadScope } from '../sql/scope.ts'
 import { dayOf } from './amounts.ts'
@@ -35,11 +35,6 @@ export async function endHolds(
     }
   }
   return post(sql, journal)
-}
-
-/** How a hold ended that was not open any more. */
-export function endedBefore(hold: HoldRecord, low: LowBalance | null): HoldEnd {
-  return { hold, ended: false, captured: hold.captured ?? 0, low }
 }
 
 async function changeHolds(

@@ -11,7 +11,7 @@ export const NEVER = Number.MAX_SAFE_INTEGER
  * |---|---|
  * | `paid`, `granted` | credit that can be spent: bought, or granted |
  * | `held` | set aside for work in progress |
- * | `debt` | negative: what a clawback could not take |
+ * | `debt` | negative: what no credit could pay; there is none while other credit is left |
  * | `revenue` | captured |
  * | `processor` | negative: credit that the payment processor brought |
  * | `issued` | negative: credit that was granted without payment |

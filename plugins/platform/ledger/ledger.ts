@@ -4,17 +4,16 @@ import { HOLDS } from '../models/ledger.ts'
 import type { ReadScope } from '../sql/scope.ts'
 import { monthOf } from './amounts.ts'
 import { readSpending } from './budgets.ts'
-import { capture } from './capture.ts'
 import { charge } from './charge.ts'
 import { reconcile } from './clawback.ts'
 import { credit } from './credit.ts'
+import { endHold } from './end-hold.ts'
 import { expireHolds, expireLots } from './expire.ts'
 import { extend } from './extend.ts'
 import { hold, readHold } from './hold.ts'
 import { readLimits } from './limits.ts'
 import { getCredit, getTransaction, listTransactions } from './list.ts'
 import { keepPriceVersion, readPriceVersions } from './prices.ts'
-import { release } from './release.ts'
 import { revoke } from './revoke.ts'
 import { readUsage, readUsageTotals } from './usage.ts'
 import { verify } from './verify.ts'
@@ -46,8 +45,8 @@ export function ledgerWrites({ query, t, dialect }: ReadScope): LedgerWrites {
     ...ledgerReads(sql),
     credit: (given) => credit(sql, given),
     hold: (holds, budgets) => hold(sql, holds, budgets),
-    capture: (work, chargeOf, now) => capture(sql, work, chargeOf, now),
-    release: (work, now) => release(sql, work, now),
+    capture: (work, chargeOf, now) => endHold(sql, work, now, chargeOf),
+    release: (work, now) => endHold(sql, work, now),
     extend: (work, deadline) => extend(sql, work, deadline),
     charge: (given) => charge(sql, given),
     expireLots: (now, limit) => expireLots(sql, now, limit),

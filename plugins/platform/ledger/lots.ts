@@ -94,7 +94,7 @@ export function expireLot(journal: Journal, lot: Lot): Transaction | undefined {
   ])
 }
 
-/** What becomes of credit that came or came back: it expires if it has to, else it pays a debt. */
+/** What becomes of credit that came, came back, or is left when a debt arises: it expires if it has to, else it pays. */
 export function settleLot(journal: Journal, lot: Lot): void {
   expireLot(journal, lot)
   const amount = Math.min(lot.remaining, 0 - journal.wallet.debt)

@@ -1,6 +1,6 @@
 import { kernelError } from '../../../lib/errors.ts'
 import type { LowBalance, Posted } from '../contract/ledger.ts'
-import type { Field } from '../model/columns.ts'
+import type { Field } from '../../store/sql/columns.ts'
 import { batchOf } from '../model/batches.ts'
 import { LEDGER_ENTRIES, LEDGER_TRANSACTIONS, LOTS } from '../models/ledger.ts'
 import type { ReadScope } from '../sql/scope.ts'

@@ -5,6 +5,7 @@ import type { LedgerCheck, LedgerDifference, LedgerVerification } from '../contr
 import { LEDGER_CHECKS } from '../contract/ledger.ts'
 import type { PlatformTables } from '../sql/tables.ts'
 import { CHECKS } from './checks.ts'
+import { verifyCharges } from './verify-charges.ts'
 
 /** Differences of one check that are named. */
 const MOST_NAMED = 50
@@ -19,14 +20,20 @@ export async function verify(
   const differences: LedgerDifference[] = []
   let total = 0
   for (const check of LEDGER_CHECKS) {
+    if (check === 'charges') continue
     const rows = await query(compare(t, dialect, check), [accountId])
     differences.push(...rows.map((row) => toDifference(check, row)))
     total += integer(rows[0]?.['total'] ?? 0)
   }
-  return { ...(await count(query, t, accountId)), differences, differences_total: total }
+  const charges = await verifyCharges(query, t, accountId)
+  return {
+    ...(await count(query, t, accountId)),
+    differences: [...differences, ...charges.slice(0, MOST_NAMED)],
+    differences_total: total + charges.length,
+  }
 }
 
-function compare(t: PlatformTables, dialect: Dialect, check: LedgerCheck): string {
+function compare(t: PlatformTables, dialect: Dialect, check: keyof typeof CHECKS): string {
   const { stored, folded } = CHECKS[check](t, dialect)
   const of = (selects: readonly string[], columns: string): readonly string[] =>
     selects.map(

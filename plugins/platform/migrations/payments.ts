@@ -119,4 +119,20 @@ export const payments: readonly Migration<PlatformTables>[] = [
         WHERE status <> 'complete'`,
     ],
   },
+  {
+    name: 'billing/0003-lapsed',
+    up: (t) => [
+      `CREATE INDEX ${t.subscriptions}_lapsed ON ${t.subscriptions} (processor, id)
+        WHERE status <> 'canceled'`,
+    ],
+  },
+  {
+    name: 'billing/0004-return-urls-charge-totals',
+    up: (t) => [
+      `ALTER TABLE ${t.checkouts} ADD COLUMN success_url TEXT`,
+      `ALTER TABLE ${t.checkouts} ADD COLUMN cancel_url TEXT`,
+      `ALTER TABLE ${t.charges} ADD COLUMN total BIGINT NOT NULL DEFAULT 0`,
+      `UPDATE ${t.charges} SET total = paid`,
+    ],
+  },
 ]

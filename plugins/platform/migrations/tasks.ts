@@ -53,4 +53,39 @@ export const tasks: readonly Migration<PlatformTables>[] = [
         ON ${t.agent_messages} (key_id, message_id, about) WHERE work = 1`,
     ],
   },
+  {
+    name: 'tasks/0002-one-message-one-task',
+    up: (t) => [
+      `ALTER TABLE ${t.agent_tasks} ADD COLUMN started_at BIGINT`,
+      `ALTER TABLE ${t.agent_tasks} ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0`,
+      `CREATE INDEX ${t.agent_tasks}_without_work
+        ON ${t.agent_tasks} (account_id, state_at, id) WHERE subject_id IS NULL`,
+      `DROP INDEX ${t.agent_tasks}_left`,
+      `CREATE INDEX ${t.agent_tasks}_by_age ON ${t.agent_tasks} (state_at, id)`,
+      // A question could be asked twice under one id; work could not.
+      `DROP INDEX ${t.agent_messages}_same`,
+      `DROP INDEX ${t.agent_messages}_work`,
+      `UPDATE ${t.agent_messages} SET stands = work`,
+      `CREATE UNIQUE INDEX ${t.agent_messages}_same
+        ON ${t.agent_messages} (key_id, message_id, about) WHERE stands = 1`,
+      `ALTER TABLE ${t.agent_messages} DROP COLUMN work`,
+    ],
+  },
+  {
+    name: 'tasks/0003-pushes',
+    up: (t, d) => [
+      `CREATE TABLE ${t.agent_pushes} (
+        task_id ${d.id} NOT NULL,
+        id ${d.id} NOT NULL,
+        account_id ${d.id} NOT NULL,
+        webhook_id ${d.id} NOT NULL,
+        scheme TEXT,
+        created_at BIGINT NOT NULL,
+        PRIMARY KEY (task_id, id)
+      ) ${d.clustered}`,
+      `CREATE INDEX ${t.agent_pushes}_of_account
+        ON ${t.agent_pushes} (account_id, created_at, task_id, id)`,
+      `CREATE INDEX ${t.agent_pushes}_by_age ON ${t.agent_pushes} (created_at, task_id, id)`,
+    ],
+  },
 ]

@@ -1,5 +1,5 @@
 import type { Dialect } from '../../store/sql/client.ts'
-import type { Field } from './columns.ts'
+import type { Field } from '../../store/sql/columns.ts'
 import { castTo, isText } from './conditions.ts'
 
 /** Many records that one statement takes as one value. */

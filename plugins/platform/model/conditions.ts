@@ -1,4 +1,4 @@
-import type { ColumnType } from './columns.ts'
+import type { ColumnType } from '../../store/sql/columns.ts'
 import type { Model } from './define.ts'
 
 /** A condition on rows. */

@@ -1,6 +1,12 @@
 import type { Row } from '../../store/sql/rows.ts'
-import type { Column, ColumnType, Declared, Field, RecordOfDeclared } from './columns.ts'
-import { group } from './columns.ts'
+import type {
+  Column,
+  ColumnType,
+  Declared,
+  Field,
+  RecordOfDeclared,
+} from '../../store/sql/columns.ts'
+import { group } from '../../store/sql/columns.ts'
 
 /**
  * A noun of the platform, declared once: its record type, its rows and what is checked against the schema

@@ -8,7 +8,7 @@ import { DataTypes, Sequelize, Transaction } from 'sequelize'
 import type { Dialect, Query } from '../../store/sql/client.ts'
 import type { Row } from '../../store/sql/rows.ts'
 import type { PlatformModel, PlatformTables } from '../sql/tables.ts'
-import type { ColumnType } from './columns.ts'
+import type { ColumnType } from '../../store/sql/columns.ts'
 import type { Model } from './define.ts'
 
 /** Columns and the values that a row must have: compared for equality, null included. */

@@ -1,4 +1,4 @@
-import { big, creator, group, id, int, json, named, orNull, text } from '../model/columns.ts'
+import { big, creator, group, id, int, json, named, orNull, text } from '../../store/sql/columns.ts'
 import { defineModel } from '../model/define.ts'
 
 /** What an app was made from. */

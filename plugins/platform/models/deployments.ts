@@ -1,4 +1,4 @@
-import { big, creator, flag, id, int, json, named, orNull, text } from '../model/columns.ts'
+import { big, creator, flag, id, int, json, named, orNull, text } from '../../store/sql/columns.ts'
 import { defineModel } from '../model/define.ts'
 import { PROGRESS } from './jobs.ts'
 

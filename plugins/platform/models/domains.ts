@@ -1,4 +1,4 @@
-import { big, creator, flag, id, int, named, orNull, text } from '../model/columns.ts'
+import { big, creator, flag, id, int, named, orNull, text } from '../../store/sql/columns.ts'
 import { defineModel } from '../model/define.ts'
 
 /** `verifying`: one of its two records was found. Once `failed` it is no longer checked automatically. */

@@ -1,4 +1,4 @@
-import { big, group, id, json, orNull, text } from '../model/columns.ts'
+import { big, group, id, json, orNull, text } from '../../store/sql/columns.ts'
 import { defineModel } from '../model/define.ts'
 import type { ObservedKind } from './observations.ts'
 

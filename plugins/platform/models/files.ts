@@ -1,5 +1,5 @@
-import type { Field } from '../model/columns.ts'
-import { big, creator, group, id, int, json, named, orNull, text } from '../model/columns.ts'
+import type { Field } from '../../store/sql/columns.ts'
+import { big, creator, group, id, int, json, named, orNull, text } from '../../store/sql/columns.ts'
 import { defineModel } from '../model/define.ts'
 import { PROGRESS } from './jobs.ts'
 

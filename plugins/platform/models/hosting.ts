@@ -1,4 +1,4 @@
-import { big, id, int, json, text } from '../model/columns.ts'
+import { big, id, int, json, text } from '../../store/sql/columns.ts'
 import { defineModel } from '../model/define.ts'
 import type { HeldPrice } from './ledger.ts'
 import type { METERS } from './observations.ts'

@@ -1,5 +1,5 @@
 import type { JobKindName } from '../jobs/kinds.ts'
-import { big, id, int, orNull, text } from '../model/columns.ts'
+import { big, id, int, orNull, text } from '../../store/sql/columns.ts'
 import { defineModel } from '../model/define.ts'
 
 /** How far a job is, also as its subject shows it. */

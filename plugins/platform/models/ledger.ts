@@ -1,5 +1,5 @@
 import type { HoldState, LedgerAccount, LotSource, TransactionKind } from '../ledger/kinds.ts'
-import { big, group, id, int, json, named, orNull, small, text } from '../model/columns.ts'
+import { big, group, id, int, json, named, orNull, small, text } from '../../store/sql/columns.ts'
 import { defineModel } from '../model/define.ts'
 
 /** Who caused a transaction. */

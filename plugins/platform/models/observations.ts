@@ -1,4 +1,4 @@
-import { big, group, id, named, orNull, serial, small, text } from '../model/columns.ts'
+import { big, group, id, named, orNull, serial, small, text } from '../../store/sql/columns.ts'
 import { defineModel } from '../model/define.ts'
 
 /** What was looked at: the live release, or what an app's files are at present. */

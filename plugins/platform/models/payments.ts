@@ -1,4 +1,4 @@
-import { big, creator, flag, id, orNull, text } from '../model/columns.ts'
+import { big, creator, flag, id, orNull, text } from '../../store/sql/columns.ts'
 import { defineModel } from '../model/define.ts'
 
 export const CHECKOUT_STATUSES = ['created', 'open', 'complete', 'expired', 'failed'] as const
@@ -29,6 +29,9 @@ export const CHECKOUTS = defineModel('checkouts', {
   request_key: orNull(id()),
   session_id: orNull(id()),
   url: orNull(text()),
+  /** Where its page returns to. */
+  success_url: orNull(text()),
+  cancel_url: orNull(text()),
   status: text<(typeof CHECKOUT_STATUSES)[number]>(),
   settled_at: orNull(big()),
   created_by: creator(),
@@ -74,7 +77,10 @@ export const CHARGES = defineModel('charges', {
   id: id(),
   account_id: id(),
   credit_id: id(),
+  /** By this charge. */
   paid: big(),
+  /** By all charges that paid for the credit. */
+  total: big(),
   created_at: big(),
 })
 

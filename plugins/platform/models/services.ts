@@ -1,4 +1,4 @@
-import { big, id, json, text } from '../model/columns.ts'
+import { big, id, json, text } from '../../store/sql/columns.ts'
 import { defineModel } from '../model/define.ts'
 
 export const SERVICE_KINDS = ['database', 'storage', 'email', 'ai', 'custom'] as const

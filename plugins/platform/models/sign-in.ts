@@ -1,4 +1,4 @@
-import { big, flag, id, int, json, text } from '../model/columns.ts'
+import { big, flag, id, int, json, text } from '../../store/sql/columns.ts'
 import { defineModel } from '../model/define.ts'
 
 export const SIGNUPS = ['open', 'invite', 'closed'] as const

@@ -1,4 +1,4 @@
-import { id, int, orNull } from '../model/columns.ts'
+import { id, int, orNull } from '../../store/sql/columns.ts'
 import { defineModel } from '../model/define.ts'
 
 /** What an app serves. */

@@ -1,6 +1,6 @@
 import type { Row } from '../../store/sql/rows.ts'
 import { integer } from '../../store/sql/rows.ts'
-import type { PaymentReads, PaymentWrites } from '../contract/payments.ts'
+import type { ObjectKind, PaymentReads, PaymentWrites } from '../contract/payments.ts'
 import { having } from '../model/conditions.ts'
 import { recordsOf } from '../model/records.ts'
 import {
@@ -18,9 +18,11 @@ import type { PlatformModel } from './tables.ts'
 
 type ReadScope = Pick<Scope, 'query' | 't'>
 
-/** $1 is now, $2 how long a plan goes on while its invoice is not paid. */
+/** $1 is now, $2 how long a plan goes on while its invoice is not paid, or the next period is not known. */
 const PAYS_FOR_PLAN = `paid.is_plan = 1
   AND (paid.cancel_at IS NULL OR paid.cancel_at > CAST($1 AS BIGINT))
+  AND (paid.current_period_end IS NULL
+    OR paid.current_period_end + CAST($2 AS BIGINT) > CAST($1 AS BIGINT))
   AND (paid.status = 'active' OR (paid.status = 'past_due'
     AND COALESCE(paid.past_due_since, paid.updated_at) + CAST($2 AS BIGINT) > CAST($1 AS BIGINT)))`
 
@@ -96,6 +98,29 @@ export function paymentReads({ query, t }: ReadScope): PaymentReads {
       return integer(row?.['count'])
     },
     sweep: (processor) => sweeps.get({ processor }),
+    async lapsed(processor, now, after, limit) {
+      const rows = await query(
+        `SELECT id FROM ${t.subscriptions} WHERE processor = $1 AND status <> 'canceled'
+           AND current_period_end <= $2 AND id > $3 ORDER BY id LIMIT $4`,
+        [processor, now, after, limit],
+      )
+      return rows.map((row) => String(row['id']))
+    },
+    async changeable(processor, after, limit) {
+      const rows = await query<{ kind: ObjectKind; id: string }>(
+        `SELECT kind, id FROM (
+           SELECT 'checkout' AS kind, session_id AS id FROM ${t.checkouts}
+             WHERE processor = $1 AND session_id IS NOT NULL
+               AND (status = 'open' OR (kind = 'topup' AND settled_at IS NULL))
+           UNION ALL SELECT 'invoice', id FROM ${t.invoices}
+             WHERE processor = $1 AND status NOT IN ('paid', 'void')
+           UNION SELECT 'charge', charge_id FROM ${t.charge_items}
+             WHERE processor = $1 AND kind = 'dispute') own
+         WHERE (kind, id) > ($2, $3) ORDER BY kind, id LIMIT $4`,
+        [processor, after?.kind ?? '', after?.id ?? '', limit],
+      )
+      return rows.map(({ kind, id }) => ({ kind, id }))
+    },
     async endedPlans(now, grace, limit) {
       const rows = await query(
         `SELECT id FROM ${t.accounts} WHERE plan = 'pro' AND NOT EXISTS (
@@ -138,12 +163,16 @@ export function paymentWrites({ query, t }: ReadScope): PaymentWrites {
       return (await reads.customer(account_id, processor)) ?? customer
     },
     async beginCheckout(checkout) {
-      const { account_id, request_key, created_at } = checkout
+      const { account_id, request_key, created_at, processor } = checkout
       if (request_key !== null) {
         await query(
           `UPDATE ${t.checkouts} SET request_key = NULL
-           WHERE account_id = $1 AND request_key = $2 AND expires_at <= $3 RETURNING id`,
-          [account_id, request_key, created_at],
+           WHERE account_id = $1 AND request_key = $2 AND (expires_at <= $3
+             OR (kind = 'subscribe' AND (status IN ('expired', 'failed') OR (status = 'complete'
+               AND EXISTS (SELECT 1 FROM ${t.subscriptions} made WHERE made.account_id = $1
+                 AND made.processor = $4 AND made.updated_at >= ${t.checkouts}.created_at)))))
+           RETURNING id`,
+          [account_id, request_key, created_at, processor],
         )
       }
       const row = CHECKOUTS.toRow(checkout)

@@ -60,7 +60,7 @@ export const platformPurgesOf = (
   agent_tasks: {
     table: t.agent_tasks,
     key: 'id',
-    old: `state NOT IN ('submitted', 'working') AND state_at < $1`,
+    old: 'state_at < $1',
     by: 'instant',
     order: 'state_at, id',
     along: { table: t.agent_messages, by: 'task_id' },

@@ -15,7 +15,7 @@ export function signInWrites(scope: WriteScope): SignInWrites {
     ...signInReads(scope),
     async change(app_id, changes, updated_at) {
       const values = SIGN_IN.toRow({ ...NO_SIGN_IN, ...changes, app_id, updated_at })
-      const { sql, bind } = insertion(SIGN_IN.columns, values)
+      const { sql, bind } = insertion(values)
       const changed = [...Object.keys(changes), 'updated_at']
       await query(
         `INSERT INTO ${t.sign_in} ${sql} ON CONFLICT (app_id) DO UPDATE

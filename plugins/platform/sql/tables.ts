@@ -1,5 +1,5 @@
 import { prefixNames } from '../../store/sql/tables.ts'
-import type { Declared } from '../model/columns.ts'
+import type { Declared } from '../../store/sql/columns.ts'
 import type { Model } from '../model/define.ts'
 import { MODELS } from '../models.ts'
 

@@ -2,17 +2,18 @@ import { MOST_LOOKED_AT } from '../../store/contract/page.ts'
 import type { Row } from '../../store/sql/rows.ts'
 import { assignments, insertion, integer } from '../../store/sql/rows.ts'
 import type {
-  SentMessage,
   TaskListQuery,
   TaskMessage,
+  TaskProgress,
+  TaskPush,
   TaskReads,
   TaskWrites,
 } from '../contract/tasks.ts'
-import { MOST_TASKS_COUNTED } from '../contract/tasks.ts'
+import { KEPT_WITHOUT_WORK, MOST_TASKS_COUNTED, TASK_PAGE_BYTES } from '../contract/tasks.ts'
 import type { Condition } from '../model/conditions.ts'
 import { allOf, asked, equal, having } from '../model/conditions.ts'
 import { recordsOf } from '../model/records.ts'
-import { AGENT_MESSAGES, AGENT_TASKS } from '../models/tasks.ts'
+import { AGENT_MESSAGES, AGENT_PUSHES, AGENT_TASKS } from '../models/tasks.ts'
 import type { ReadScope as Scope } from './scope.ts'
 import type { PlatformModel } from './tables.ts'
 
@@ -21,6 +22,7 @@ type ReadScope = Pick<Scope, 'query' | 't' | 'dialect'>
 export function taskReads({ query, t, dialect }: ReadScope): TaskReads {
   const tasks = recordsOf(query, t, AGENT_TASKS)
   const messages = recordsOf(query, t, AGENT_MESSAGES)
+  const pushes = recordsOf(query, t, AGENT_PUSHES)
 
   const filtersOf = ({ apps, state, since }: TaskListQuery): readonly Condition[] => [
     ...having(AGENT_TASKS, { state }),
@@ -46,24 +48,28 @@ export function taskReads({ query, t, dialect }: ReadScope): TaskReads {
   return {
     get: (key_id, id) => tasks.get({ id, key_id }),
     async sent(keyId, messageId, about) {
-      const found = await messages.select(
-        `key_id = $1 AND message_id = $2 AND about = $3 AND role = 'user'
-         ORDER BY task_id DESC, number DESC LIMIT 20`,
+      const message = await messages.first(
+        'key_id = $1 AND message_id = $2 AND about = $3 AND stands = 1',
         [keyId, messageId, about],
       )
-      const sent: SentMessage[] = []
-      for (const message of found) {
-        const task = await tasks.get({ id: message.task_id })
-        if (task !== undefined) sent.push({ task, message })
-      }
-      return sent
+      const task = message && (await tasks.get({ id: message.task_id }))
+      return message && task && { task, message }
     },
     async list(asking) {
       const { key_id, context_id, limit, after } = asking
       const of = context_id === null ? { key_id } : { key_id, context_id }
       const filters = filtersOf(asking)
       const key = ['state_at', 'id']
-      const page = await tasks.page({ of, key, filters, most: MOST_LOOKED_AT, limit, after })
+      const wide = { wide: ['asked', 'answer'], bytes: TASK_PAGE_BYTES }
+      const page = await tasks.page({
+        of,
+        key,
+        filters,
+        most: MOST_LOOKED_AT,
+        limit,
+        after,
+        ...wide,
+      })
       return { ...page, total: await total(equal(of), filters) }
     },
     async messages(taskId, last) {
@@ -73,12 +79,25 @@ export function taskReads({ query, t, dialect }: ReadScope): TaskReads {
       ])
       return newest.toReversed()
     },
+    pushes: (taskId) => pushes.select('task_id = $1 ORDER BY id', [taskId]),
+    async endedPushes(accountId, before, limit) {
+      const rows = await query(
+        `SELECT push.* FROM ${t.agent_pushes} push
+         LEFT JOIN ${t.agent_tasks} task ON task.id = push.task_id
+         WHERE (CAST($1 AS TEXT) IS NULL OR push.account_id = $1)
+           AND (task.id IS NULL OR (task.state_at < CAST($2 AS BIGINT)
+             AND task.state NOT IN ('submitted', 'working', 'input_required')))
+         ORDER BY push.created_at, push.task_id, push.id LIMIT $3`,
+        [accountId, before, limit],
+      )
+      return rows.map(AGENT_PUSHES.toRecord)
+    },
   }
 }
 
 export function taskWrites({ query, t, dialect }: ReadScope): TaskWrites {
   async function put({ table }: PlatformModel, row: Row): Promise<boolean> {
-    const { sql, bind } = insertion(Object.keys(row), row)
+    const { sql, bind } = insertion(row)
     const rows = await query(
       `INSERT INTO ${t[table]} ${sql} ON CONFLICT DO NOTHING RETURNING 1`,
       bind,
@@ -102,36 +121,83 @@ export function taskWrites({ query, t, dialect }: ReadScope): TaskWrites {
     return rows.length > 0
   }
 
+  /** Deletes the oldest tasks without work beyond those that are kept of the account. */
+  async function trim(accountId: string): Promise<void> {
+    const { tasks, bytes } = KEPT_WITHOUT_WORK
+    const beyond = await query(
+      `SELECT id FROM (SELECT id, row_number() OVER newest AS place, sum(bytes) OVER newest AS total
+         FROM ${t.agent_tasks} WHERE account_id = $1 AND subject_id IS NULL
+         WINDOW newest AS (ORDER BY state_at DESC, id DESC)) kept
+       WHERE place > CAST($2 AS BIGINT) OR total > CAST($3 AS BIGINT)`,
+      [accountId, tasks, bytes],
+    )
+    if (beyond.length === 0) return
+    // Another unit may be deleting them.
+    const own = await query(
+      `SELECT id FROM ${t.agent_tasks} WHERE ${dialect.among('id', '$1')} ORDER BY id ${dialect.skipLocked}`,
+      [JSON.stringify(beyond.map(({ id }) => id))],
+    )
+    const ids = [JSON.stringify(own.map(({ id }) => id))]
+    await query(`DELETE FROM ${t.agent_messages} WHERE ${dialect.among('task_id', '$1')}`, ids)
+    await query(`DELETE FROM ${t.agent_tasks} WHERE ${dialect.among('id', '$1')}`, ids)
+  }
+
+  async function dropPush({ task_id, id }: Pick<TaskPush, 'task_id' | 'id'>): Promise<void> {
+    await query(`DELETE FROM ${t.agent_pushes} WHERE task_id = $1 AND id = $2`, [task_id, id])
+  }
+
   return {
     ...taskReads({ query, t, dialect }),
-    insert: async (task, messages) =>
-      (await say(messages)) && put(AGENT_TASKS, AGENT_TASKS.toRow(task)),
+    async insert(task, messages) {
+      if (!(await say(messages))) return false
+      const bytes = bytesOf(task, messages)
+      if (!(await put(AGENT_TASKS, { ...AGENT_TASKS.toRow(task), bytes }))) return false
+      if (task.subject_id === null) await trim(task.account_id)
+      return true
+    },
     async proceed(id, { at, ...next }, messages) {
       if (!(await asks(id)) || !(await say(messages))) return false
-      const numbers = messages.map(({ number }) => number)
-      await query(
-        `UPDATE ${t.agent_messages} SET stands = 0 WHERE task_id = $1 AND work = 0 AND number < CAST($2 AS BIGINT)
-         RETURNING 1`,
-        [id, numbers[0] ?? Number.MAX_SAFE_INTEGER],
+      const { sql, bind } = assignments(AGENT_TASKS.toRow({ ...next, updated_at: at }), 4)
+      const [row] = await query(
+        `UPDATE ${t.agent_tasks} SET ${sql}, ${LATER}, bytes = bytes + CAST($3 AS BIGINT)
+         WHERE id = $1 RETURNING account_id`,
+        [id, at, bytesOf(next, messages), ...bind],
       )
-      const { sql, bind } = assignments(AGENT_TASKS.toRow({ ...next, updated_at: at }), 3)
-      await query(`UPDATE ${t.agent_tasks} SET ${sql}, ${LATER} WHERE id = $1 RETURNING 1`, [
-        id,
-        at,
-        ...bind,
-      ])
+      if (row !== undefined && next.subject_id === null) await trim(String(row['account_id']))
       return true
     },
     async move(subjectId, { at, ...to }) {
       const { sql, bind } = assignments(AGENT_TASKS.toRow({ ...to, updated_at: at }), 4)
       const [row] = await query(
-        `UPDATE ${t.agent_tasks} SET ${sql}, ${LATER}
+        `UPDATE ${t.agent_tasks} SET ${sql}, ${LATER}, started_at = CASE
+           WHEN $3 = 'working' AND started_at IS NULL THEN CAST($2 AS BIGINT) ELSE started_at END
          WHERE subject_id = $1 AND state IN ('submitted', 'working') AND state <> $3 RETURNING *`,
         [subjectId, at, to.state, ...bind],
       )
       return row && AGENT_TASKS.toRecord(row)
     },
+    async lock(keyId, id) {
+      const [row] = await query(
+        `UPDATE ${t.agent_tasks} SET updated_at = updated_at WHERE id = $1 AND key_id = $2 RETURNING *`,
+        [id, keyId],
+      )
+      return row && AGENT_TASKS.toRecord(row)
+    },
+    async putPush(push) {
+      await dropPush(push)
+      await put(AGENT_PUSHES, AGENT_PUSHES.toRow(push))
+    },
+    dropPush,
   }
+}
+
+/** What a task and new messages of it take; an estimate. */
+function bytesOf(
+  { asked, answer }: Pick<TaskProgress, 'asked' | 'answer'>,
+  messages: readonly TaskMessage[],
+): number {
+  const bodies = messages.map(({ body }) => body)
+  return Buffer.byteLength(JSON.stringify([asked, bodies])) + Buffer.byteLength(answer ?? '')
 }
 
 /** A clock that was set back does not move a task behind others. $2 is now. */

@@ -92,6 +92,8 @@ const AUDIT: AuditRecord = {
   app_id: null,
   request_id: 'req_1',
   ip: null,
+  protocol: null,
+  client: null,
   origins: null,
 }
 

@@ -33,6 +33,8 @@ const AUDIT: AuditRecord = {
   app_id: null,
   request_id: 'req_1',
   ip: '127.0.0.1',
+  protocol: 'a2a',
+  client: 'planner/2.0',
   origins: null,
 }
 
@@ -195,7 +197,7 @@ export const requestCases: readonly StoreCase[] = [
       const entries = [
         AUDIT,
         { ...AUDIT, id: 'aud_2', action: 'key.revoked', actor_id: 'usr_1' },
-        { ...AUDIT, id: 'aud_3', target_id: 'key_2', ip: null },
+        { ...AUDIT, id: 'aud_3', target_id: 'key_2', ip: null, protocol: null, client: null },
         { ...AUDIT, id: 'aud_4', account_id: STRANGER },
       ]
       await store.write(async (tx) => {

@@ -34,6 +34,10 @@ export interface AuditRecord {
   readonly request_id: string
   /** Client address; null for the control socket. */
   readonly ip: string | null
+  /** Protocol of the call: `rest`, `mcp` or `a2a`; null for what was not called, and before it was recorded. */
+  readonly protocol: string | null
+  /** The client's name for itself, untrusted; null without one. */
+  readonly client: string | null
   /** For a webhook: who created it and who last set a part of it; null for any other target. */
   readonly origins: AuditOrigins | null
 }

@@ -7,32 +7,61 @@ import type {
 } from '../contract/accounts.ts'
 import type { ChangeSink } from '../contract/changes.ts'
 import type { Query } from './client.ts'
-import type { Row } from './rows.ts'
-import { assignments, cutPage, integer, integerOrNull } from './rows.ts'
+import type { Group } from './columns.ts'
+import { big, group, id, orNull, text } from './columns.ts'
+import { assignments, cutPage, insertion } from './rows.ts'
 import type { Tables } from './tables.ts'
+
+const ACCOUNT: Group<AccountRecord> = group({
+  id: id(),
+  name: text(),
+  plan: text<AccountRecord['plan']>(),
+  key_limit: orNull(big()),
+  suspended_at: orNull(big()),
+  created_at: big(),
+  updated_at: big(),
+})
+
+const USER: Group<UserRecord> = group({
+  id: id(),
+  account_id: id(),
+  email: text(),
+  password: text(),
+  created_at: big(),
+  updated_at: big(),
+})
+
+const SESSION: Group<SessionRecord> = group({
+  hash: id(),
+  user_id: id(),
+  created_at: big(),
+  expires_at: big(),
+  seen_at: big(),
+  authenticated_at: big(),
+})
 
 export function accountReads(query: Query, t: Tables): AccountReads {
   return {
     async get(id) {
       const [row] = await query(`SELECT * FROM ${t.accounts} WHERE id = $1`, [id])
-      return row && toAccount(row)
+      return row && ACCOUNT.read(row)
     },
     async list({ limit, after }) {
       const rows = await query(
         `SELECT * FROM ${t.accounts} WHERE CAST($1 AS TEXT) IS NULL OR id < $1 ORDER BY id DESC LIMIT $2`,
         [after, limit + 1],
       )
-      return cutPage(rows.map(toAccount), limit)
+      return cutPage(rows.map(ACCOUNT.read), limit)
     },
     async userByEmail(email) {
       const [row] = await query(`SELECT * FROM ${t.users} WHERE email = $1`, [email])
-      return row && toUser(row)
+      return row && USER.read(row)
     },
     async session(hash) {
       const [session] = await query(`SELECT * FROM ${t.sessions} WHERE hash = $1`, [hash])
       if (session === undefined) return undefined
       const [user] = await query(`SELECT * FROM ${t.users} WHERE id = $1`, [session['user_id']])
-      return user && { session: toSession(session), user: toUser(user) }
+      return user && { session: SESSION.read(session), user: USER.read(user) }
     },
     async anyUser() {
       return (await query(`SELECT 1 FROM ${t.users} LIMIT 1`)).length > 0
@@ -57,19 +86,8 @@ export function accountWrites(query: Query, t: Tables, changes: ChangeSink): Acc
   return {
     ...accountReads(query, t),
     async insert(account) {
-      await query(
-        `INSERT INTO ${t.accounts} (id, name, plan, key_limit, suspended_at, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-        [
-          account.id,
-          account.name,
-          account.plan,
-          account.key_limit,
-          account.suspended_at,
-          account.created_at,
-          account.updated_at,
-        ],
-      )
+      const { sql, bind } = insertion(ACCOUNT.write(account))
+      await query(`INSERT INTO ${t.accounts} ${sql}`, bind)
     },
     async setPlan(id, plan, now) {
       const rows = await query(
@@ -95,10 +113,10 @@ export function accountWrites(query: Query, t: Tables, changes: ChangeSink): Acc
       return rows.length > 0
     },
     async insertUser(user) {
+      const { sql, bind } = insertion(USER.write(user))
       const rows = await query(
-        `INSERT INTO ${t.users} (id, account_id, email, password, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (email) DO NOTHING RETURNING id`,
-        [user.id, user.account_id, user.email, user.password, user.created_at, user.updated_at],
+        `INSERT INTO ${t.users} ${sql} ON CONFLICT (email) DO NOTHING RETURNING id`,
+        bind,
       )
       return rows.length > 0
     },
@@ -110,19 +128,8 @@ export function accountWrites(query: Query, t: Tables, changes: ChangeSink): Acc
       ])
     },
     async insertSession(session) {
-      await query(
-        `INSERT INTO ${t.sessions}
-           (hash, user_id, created_at, expires_at, seen_at, authenticated_at)
-         VALUES ($1, $2, $3, $4, $5, $6)`,
-        [
-          session.hash,
-          session.user_id,
-          session.created_at,
-          session.expires_at,
-          session.seen_at,
-          session.authenticated_at,
-        ],
-      )
+      const { sql, bind } = insertion(SESSION.write(session))
+      await query(`INSERT INTO ${t.sessions} ${sql}`, bind)
     },
     async touchSession(hash, changes) {
       const set = assignments(changes, 2)
@@ -156,39 +163,5 @@ export function accountWrites(query: Query, t: Tables, changes: ChangeSink): Acc
       )
       return row?.value ?? value
     },
-  }
-}
-
-function toAccount(row: Row): AccountRecord {
-  return {
-    id: String(row['id']),
-    name: String(row['name']),
-    plan: row['plan'] === 'free' ? 'free' : 'pro',
-    key_limit: integerOrNull(row['key_limit']),
-    suspended_at: integerOrNull(row['suspended_at']),
-    created_at: integer(row['created_at']),
-    updated_at: integer(row['updated_at']),
-  }
-}
-
-function toUser(row: Row): UserRecord {
-  return {
-    id: String(row['id']),
-    account_id: String(row['account_id']),
-    email: String(row['email']),
-    password: String(row['password']),
-    created_at: integer(row['created_at']),
-    updated_at: integer(row['updated_at']),
-  }
-}
-
-function toSession(row: Row): SessionRecord {
-  return {
-    hash: String(row['hash']),
-    user_id: String(row['user_id']),
-    created_at: integer(row['created_at']),
-    expires_at: integer(row['expires_at']),
-    seen_at: integer(row['seen_at']),
-    authenticated_at: integer(row['authenticated_at']),
   }
 }

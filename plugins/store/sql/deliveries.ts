@@ -12,12 +12,33 @@ import type {
 import { FAILED_STATUSES, MOST_ATTEMPTS } from '../contract/deliveries.ts'
 import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
 import type { Dialect, Query } from './client.ts'
+import type { Group } from './columns.ts'
+import { big, group, id, int, named, orNull, text } from './columns.ts'
 import { lastIdLookedAt } from './looked-at.ts'
 import type { Row } from './rows.ts'
-import { BEFORE_ALL, BEHIND_ALL, integer, integerOrNull, textOrNull } from './rows.ts'
+import { BEFORE_ALL, BEHIND_ALL, insertion, integer, integerOrNull, textOrNull } from './rows.ts'
 import { readSizedPage } from './sized-page.ts'
 import type { Tables } from './tables.ts'
 import { statusIn } from './webhooks.ts'
+
+export const DELIVERY: Group<DeliveryRecord> = group({
+  id: id(),
+  account_id: id(),
+  webhook_id: id(),
+  event_id: id(),
+  event_type: text(),
+  app_id: orNull(id()),
+  status: text<DeliveryRecord['status']>(),
+  attempts: int(),
+  automatic: int(),
+  // `trigger` is a keyword of SQL.
+  trigger: named('cause', text<AttemptTrigger>()),
+  next_at: orNull(big()),
+  end_reason: orNull(text<NonNullable<DeliveryRecord['end_reason']>>()),
+  created_at: big(),
+  done_at: orNull(big()),
+  claim: orNull(text()),
+})
 
 export function deliveryReads(query: Query, t: Tables, dialect: Dialect): DeliveryReads {
   async function withAttempts(rows: readonly Row[]): Promise<InspectedDelivery[]> {
@@ -27,7 +48,7 @@ export function deliveryReads(query: Query, t: Tables, dialect: Dialect): Delive
       [JSON.stringify(rows.map((row) => row['id']))],
     )
     return rows.map((row) => ({
-      delivery: toDelivery(row),
+      delivery: DELIVERY.read(row),
       attempts: attempts
         .filter((attempt) => attempt['delivery_id'] === row['id'])
         .map((attempt) => toAttempt(attempt)),
@@ -196,59 +217,17 @@ export function deliveryWrites(query: Query, t: Tables, dialect: Dialect): Deliv
       return { ids, next: ids[limit - 1] ?? last ?? null }
     },
     async insertReplayed(deliveries) {
-      const columns = DELIVERY_COLUMNS.map((column) => COLUMN_OF[column] ?? column)
-      const values = DELIVERY_COLUMNS.map((_, index) => `$${index + 1}`)
       let inserted = 0
       for (const delivery of deliveries) {
+        const { sql, bind } = insertion({ ...DELIVERY.write(delivery), retry: 1 })
         const rows = await query(
-          `INSERT INTO ${t.deliveries} (${columns.join(', ')}, retry)
-           VALUES (${values.join(', ')}, 1) ON CONFLICT (id) DO NOTHING RETURNING id`,
-          DELIVERY_COLUMNS.map((column) => delivery[column]),
+          `INSERT INTO ${t.deliveries} ${sql} ON CONFLICT (id) DO NOTHING RETURNING id`,
+          bind,
         )
         inserted += rows.length
       }
       return inserted
     },
-  }
-}
-
-const DELIVERY_COLUMNS = [
-  'id',
-  'account_id',
-  'webhook_id',
-  'event_id',
-  'event_type',
-  'app_id',
-  'status',
-  'attempts',
-  'automatic',
-  'trigger',
-  'next_at',
-  'created_at',
-  'done_at',
-  'claim',
-] as const satisfies readonly (keyof DeliveryRecord)[]
-
-/** The column is named `cause`, since `trigger` is a keyword of SQL. */
-const COLUMN_OF: Partial<Record<keyof DeliveryRecord, string>> = { trigger: 'cause' }
-
-export function toDelivery(row: Row): DeliveryRecord {
-  return {
-    id: String(row['id']),
-    account_id: String(row['account_id']),
-    webhook_id: String(row['webhook_id']),
-    event_id: String(row['event_id']),
-    event_type: String(row['event_type']),
-    app_id: textOrNull(row['app_id']),
-    status: row['status'] as DeliveryRecord['status'],
-    attempts: integer(row['attempts']),
-    automatic: integer(row['automatic']),
-    trigger: row['cause'] as AttemptTrigger,
-    next_at: integerOrNull(row['next_at']),
-    end_reason: textOrNull(row['end_reason']) as DeliveryRecord['end_reason'],
-    created_at: integer(row['created_at']),
-    done_at: integerOrNull(row['done_at']),
-    claim: textOrNull(row['claim']),
   }
 }
 

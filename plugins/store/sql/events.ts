@@ -17,19 +17,40 @@ import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
 import type { Dialect, Query } from './client.ts'
 import type { IndexedRows } from './looked-at.ts'
 import { lastLookedAt } from './looked-at.ts'
+import type { Group } from './columns.ts'
+import { big, bytes, group, id, orNull, text } from './columns.ts'
 import type { Row } from './rows.ts'
-import { BEFORE_ALL, cutPage, integer, textOrNull } from './rows.ts'
+import { BEFORE_ALL, cutPage } from './rows.ts'
 import { readSizedPage } from './sized-page.ts'
 import type { Tables } from './tables.ts'
 
 /** Columns of an event without its body, besides those of the cursor. */
-const OUTLINE = ['account_id', 'id', 'app_id', 'type', 'created_at'] as const
-const NO_BODY = new Uint8Array()
+const OUTLINE = {
+  account_id: id(),
+  id: id(),
+  app_id: orNull(id()),
+  type: text(),
+  created_at: big(),
+}
+const OUTLINE_COLUMNS = Object.keys(OUTLINE)
+
+/** The body is empty where it was not read. */
+const EVENT: Group<EventRecord> = group({ ...OUTLINE, body: bytes() })
+
+const EVENT_TYPE: Group<EventTypeRecord> = group({
+  account_id: id(),
+  type: text(),
+  description: orNull(text()),
+  schema: orNull(text()),
+  sample: orNull(text()),
+  created_at: big(),
+  updated_at: big(),
+})
 
 export function eventReads(query: Query, t: Tables, dialect: Dialect): EventReads {
   const { feed } = dialect
-  const outline = [...feed.key, ...OUTLINE].join(', ')
-  const toOrdered = (row: Row): OrderedEvent => ({ ...toEvent(row), cursor: feed.print(row) })
+  const outline = [...feed.key, ...OUTLINE_COLUMNS].join(', ')
+  const toOrdered = (row: Row): OrderedEvent => ({ ...EVENT.read(row), cursor: feed.print(row) })
   return {
     async typeNames(accountId) {
       const rows = await query<{ type: string }>(
@@ -52,7 +73,7 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
         limit,
         bytes,
       })
-      return { rows: rows.map(toType), more }
+      return { rows: rows.map(EVENT_TYPE.read), more }
     },
     async get(accountId, id) {
       const [row] = await query(`SELECT * FROM ${t.events} WHERE account_id = $1 AND id = $2`, [
@@ -143,20 +164,11 @@ export function eventWrites(
          ON CONFLICT (account_id, type) DO UPDATE SET description = excluded.description,
            schema = excluded.schema, sample = excluded.sample, updated_at = excluded.updated_at
          RETURNING *`,
-        [
-          type.account_id,
-          type.type,
-          type.description,
-          type.schema,
-          type.sample,
-          type.created_at,
-          type.updated_at,
-          most,
-        ],
+        [...Object.values(EVENT_TYPE.write(type)), most],
       )
       if (row === undefined) return undefined
       changes.push({ kind: 'event_types', id: type.account_id })
-      return toType(row)
+      return EVENT_TYPE.read(row)
     },
   }
 }
@@ -199,13 +211,13 @@ async function judgeIds(
   const supplied = events.filter((event) => event.supplied)
   if (supplied.length === 0) return events.map(() => 'stored')
   const rows = await query(
-    `SELECT ${OUTLINE.map((column) => `e.${column}`).join(', ')},
+    `SELECT ${OUTLINE_COLUMNS.map((column) => `e.${column}`).join(', ')},
        CASE WHEN octet_length(e.body) <= CAST(asked.value ->> 2 AS BIGINT) THEN e.body END AS body
      FROM ${dialect.each('$1', 'asked')}
      JOIN ${t.events} e ON e.account_id = asked.value ->> 0 AND e.id = asked.value ->> 1`,
     [JSON.stringify(longestOf(supplied))],
   )
-  const kept = new Map<string, EventRecord>(rows.map(toEvent).map((event) => [keyOf(event), event]))
+  const kept = new Map(rows.map(EVENT.read).map((event) => [keyOf(event), event]))
   return events.map((event) => {
     const known = kept.get(keyOf(event))
     if (known === undefined) kept.set(keyOf(event), event)
@@ -226,27 +238,4 @@ function longestOf(events: readonly NewEvent[]): readonly (readonly [string, str
     longest.set(at, [account_id, id, bytes])
   }
   return [...longest.values()]
-}
-
-function toType(row: Row): EventTypeRecord {
-  return {
-    account_id: String(row['account_id']),
-    type: String(row['type']),
-    description: textOrNull(row['description']),
-    schema: textOrNull(row['schema']),
-    sample: textOrNull(row['sample']),
-    created_at: integer(row['created_at']),
-    updated_at: integer(row['updated_at']),
-  }
-}
-
-function toEvent(row: Row): EventRecord {
-  return {
-    account_id: String(row['account_id']),
-    id: String(row['id']),
-    app_id: textOrNull(row['app_id']),
-    type: String(row['type']),
-    created_at: integer(row['created_at']),
-    body: (row['body'] as Uint8Array | undefined) ?? NO_BODY,
-  }
 }

@@ -9,10 +9,18 @@ import type { Page } from '../contract/page.ts'
 import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
 import type { Dialect, Query } from './client.ts'
 import { LIVE_LINE, endColumns, liveTree, spreadEnds } from './key-ends.ts'
-import { columnsOf, toKey, toSecret } from './key-rows.ts'
+import { KEY, KEY_SECRET, KEY_TYPES, toKey } from './key-rows.ts'
 import { lastIdLookedAt } from './looked-at.ts'
 import type { Row } from './rows.ts'
-import { BEFORE_ALL, BEHIND_ALL, assignments, cutPage, integer, integerOrNull } from './rows.ts'
+import {
+  BEFORE_ALL,
+  BEHIND_ALL,
+  assignments,
+  cutPage,
+  insertion,
+  integer,
+  integerOrNull,
+} from './rows.ts'
 import type { Tables } from './tables.ts'
 
 /** Live at `$1`, not counting ancestors; as in memory, a key is expired at its expiry. */
@@ -113,7 +121,7 @@ export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
       const chain = await chainOf(found['key_id'])
       const key = chain.at(-1)
       if (key === undefined) return undefined
-      const own = toSecret(found)
+      const own = KEY_SECRET.read(found)
       // A secret that is not open has ended, also when it ended between the two reads.
       const open = key.secrets.find(({ version }) => version === own.version)
       const secret = open ?? { ...own, not_after: 0 }
@@ -157,11 +165,8 @@ export function keyWrites(
   }
 
   async function insertSecret(keyId: string, secret: KeySecret): Promise<void> {
-    await query(
-      `INSERT INTO ${t.key_secrets} (hash, key_id, version, display, created_at, not_after)
-       VALUES ($1, $2, $3, $4, $5, $6)`,
-      [secret.hash, keyId, secret.version, secret.display, secret.created_at, secret.not_after],
-    )
+    const { sql, bind } = insertion({ key_id: keyId, ...KEY_SECRET.write(secret) })
+    await query(`INSERT INTO ${t.key_secrets} ${sql}`, bind)
   }
 
   /**
@@ -186,12 +191,13 @@ export function keyWrites(
   return {
     ...keyReads(query, t, dialect),
     async insert(key, limit) {
-      const { columns, types, values } = columnsOf(key)
+      const row = KEY.write(key)
+      const values = Object.values(row)
       // A SELECT list gives its parameters no type.
-      const casts = types.map((type, at) => `CAST($${at + 4} AS ${type})`)
+      const casts = KEY_TYPES.map((type, at) => `CAST($${at + 4} AS ${type})`)
       const ends = endColumns(t, key, values.length + 4)
       const rows = await query(
-        `INSERT INTO ${t.keys} (${columns}, ${ends.columns})
+        `INSERT INTO ${t.keys} (${Object.keys(row).join(', ')}, ${ends.columns})
          SELECT ${casts.join(', ')}, ${ends.values}
          WHERE CAST($3 AS BIGINT) IS NULL
            OR COALESCE((SELECT key_limit FROM ${t.accounts} WHERE id = $2), CAST($3 AS BIGINT)) >

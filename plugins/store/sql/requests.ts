@@ -7,9 +7,28 @@ import type {
 import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
 import type { Query } from './client.ts'
 import { lastIdLookedAt } from './looked-at.ts'
+import type { Group } from './columns.ts'
+import { big, group, id, json, orNull, text } from './columns.ts'
 import type { Row } from './rows.ts'
-import { BEFORE_ALL, BEHIND_ALL, cutPage, integer, jsonOrNull, textOrNull } from './rows.ts'
+import { BEFORE_ALL, BEHIND_ALL, cutPage, insertion, integer } from './rows.ts'
 import type { Tables } from './tables.ts'
+
+const AUDIT: Group<AuditRecord> = group({
+  id: id(),
+  account_id: id(),
+  at: big(),
+  actor_type: text(),
+  actor_id: orNull(text()),
+  action: text(),
+  target_type: text(),
+  target_id: text(),
+  app_id: orNull(text()),
+  request_id: text(),
+  ip: orNull(text()),
+  protocol: orNull(text()),
+  client: orNull(text()),
+  origins: orNull(json<NonNullable<AuditRecord['origins']>>()),
+})
 
 export function requestReads(query: Query, t: Tables): RequestReads {
   return {
@@ -30,7 +49,7 @@ export function requestReads(query: Query, t: Tables): RequestReads {
          ORDER BY id DESC LIMIT $7`,
         [...indexed.bind, last ?? BEFORE_ALL, action, actor_id, target_id, limit + 1],
       )
-      return leadOn(cutPage(rows.map(toAudit), limit), last)
+      return leadOn(cutPage(rows.map(AUDIT.read), limit), last)
     },
     async idempotency(scope, key, now) {
       const [row] = await query(
@@ -87,43 +106,9 @@ export function requestWrites(query: Query, t: Tables): RequestWrites {
       )
     },
     async insertAudit(record) {
-      await query(
-        `INSERT INTO ${t.audit} (id, account_id, at, actor_type, actor_id, action, target_type,
-           target_id, app_id, request_id, ip, origins)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-        [
-          record.id,
-          record.account_id,
-          record.at,
-          record.actor_type,
-          record.actor_id,
-          record.action,
-          record.target_type,
-          record.target_id,
-          record.app_id,
-          record.request_id,
-          record.ip,
-          record.origins && JSON.stringify(record.origins),
-        ],
-      )
+      const { sql, bind } = insertion(AUDIT.write(record))
+      await query(`INSERT INTO ${t.audit} ${sql}`, bind)
     },
-  }
-}
-
-function toAudit(row: Row): AuditRecord {
-  return {
-    id: String(row['id']),
-    account_id: String(row['account_id']),
-    at: integer(row['at']),
-    actor_type: String(row['actor_type']),
-    actor_id: textOrNull(row['actor_id']),
-    action: String(row['action']),
-    target_type: String(row['target_type']),
-    target_id: String(row['target_id']),
-    app_id: textOrNull(row['app_id']),
-    request_id: String(row['request_id']),
-    ip: textOrNull(row['ip']),
-    origins: jsonOrNull(row['origins']),
   }
 }
 

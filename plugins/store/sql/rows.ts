@@ -1,4 +1,3 @@
-import type { Creator } from '../../../lib/key/record.ts'
 import type { Page } from '../contract/page.ts'
 
 /** PostgreSQL returns wide integers as text, SQLite as numbers. */
@@ -14,11 +13,6 @@ export function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** The creator of a record, from its two columns. */
-export function toCreator(row: Row): Creator {
-  return { type: row['created_by_type'] as Creator['type'], id: textOrNull(row['created_by_id']) }
-}
-
 /** A row as the driver returns it. */
 export type Row = Readonly<Record<string, unknown>>
 
@@ -31,14 +25,12 @@ export function cutPage<T>(rows: readonly T[], limit: number): Page<T> {
   return { rows: rows.slice(0, limit), more: rows.length > limit }
 }
 
-/** Columns and values of an INSERT of a record. */
-export function insertion<Column extends string>(
-  columns: readonly Column[],
-  values: Readonly<Record<Column, unknown>>,
-): { readonly sql: string; readonly bind: readonly unknown[] } {
+/** Columns and values of an INSERT of a row. */
+export function insertion(row: Row): { readonly sql: string; readonly bind: readonly unknown[] } {
+  const columns = Object.keys(row)
   return {
     sql: `(${columns.join(', ')}) VALUES (${columns.map((_, index) => `$${index + 1}`).join(', ')})`,
-    bind: columns.map((column) => values[column]),
+    bind: Object.values(row),
   }
 }
 

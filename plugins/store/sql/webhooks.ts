@@ -13,10 +13,53 @@ import { createdOrigin, partsIn } from '../../../lib/webhook/origin.ts'
 import type { ChangeSink } from '../contract/changes.ts'
 import type { WebhookReads, WebhookWrites } from '../contract/webhooks.ts'
 import type { Dialect, Query } from './client.ts'
+import type { Column, Group } from './columns.ts'
+import { big, creator, flag, group, id, int, json, orNull, text } from './columns.ts'
 import type { Row } from './rows.ts'
-import { BEHIND_ALL, assignments, integer, integerOrNull, textOrNull, toCreator } from './rows.ts'
+import { BEHIND_ALL, assignments, insertion, integer, textOrNull } from './rows.ts'
 import { readSizedPage } from './sized-page.ts'
 import type { Tables } from './tables.ts'
+
+/** The stored form of encrypted headers: JSON whose field has the name `sealed`. */
+interface StoredHeaders {
+  readonly names: readonly string[]
+  readonly sealed: string
+}
+
+const HEADERS: Column<EncryptedHeaders> = {
+  type: 'text',
+  nullable: false,
+  read(value) {
+    const { names, sealed } = JSON.parse(String(value)) as StoredHeaders
+    return { names, encrypted: sealed }
+  },
+  write: ({ names, encrypted }) =>
+    JSON.stringify({ names, sealed: encrypted } satisfies StoredHeaders),
+}
+
+const WEBHOOK: Group<Omit<WebhookRecord, keyof Origin | 'secrets'>> = group({
+  id: id(),
+  account_id: id(),
+  url: text(),
+  events: json<readonly string[]>(),
+  description: orNull(text()),
+  apps: orNull(json<readonly string[]>()),
+  status: text<WebhookRecord['status']>(),
+  disabled_reason: orNull(text<NonNullable<WebhookRecord['disabled_reason']>>()),
+  disabled_at: orNull(big()),
+  consecutive_failures: int(),
+  first_failure_at: orNull(big()),
+  failing_at: orNull(big()),
+  last_success_at: orNull(big()),
+  last_delivery_at: orNull(big()),
+  standard_headers: flag(),
+  headers: orNull(HEADERS),
+  rate_limit: orNull(int()),
+  concurrency: orNull(int()),
+  created_by: creator(),
+  created_at: big(),
+  updated_at: big(),
+})
 
 /** A guard from the table of transitions: `status` is one in which the fact applies. */
 export function statusIn(fact: keyof typeof MOVES): string {
@@ -130,56 +173,16 @@ export function webhookWrites(
     webhookId: string,
     { id, encrypted, display, created_at, not_after }: EncryptedSecret,
   ): Promise<void> {
-    await query(
-      `INSERT INTO ${t.webhook_secrets} (id, webhook_id, sealed, display, created_at, not_after)
-       VALUES ($1, $2, $3, $4, $5, $6)`,
-      [id, webhookId, encrypted, display, created_at, not_after],
-    )
+    const row = { id, webhook_id: webhookId, sealed: encrypted, display, created_at, not_after }
+    const { sql, bind } = insertion(row)
+    await query(`INSERT INTO ${t.webhook_secrets} ${sql}`, bind)
   }
 
   return {
     ...webhookReads(query, t, dialect),
     async insert(webhook) {
-      await query(
-        `INSERT INTO ${t.webhooks} (id, account_id, url, events, description, apps, status,
-           disabled_reason, disabled_at, consecutive_failures, first_failure_at, failing_at,
-           last_success_at, last_delivery_at, standard_headers, headers, rate_limit, concurrency,
-           created_by_type, created_by_id, created_at, updated_at, set_by_type, set_by_id, set_at,
-           url_set_key, events_set_key, apps_set_key, secret_set_key)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-           $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)`,
-        [
-          webhook.id,
-          webhook.account_id,
-          webhook.url,
-          JSON.stringify(webhook.events),
-          webhook.description,
-          webhook.apps && JSON.stringify(webhook.apps),
-          webhook.status,
-          webhook.disabled_reason,
-          webhook.disabled_at,
-          webhook.consecutive_failures,
-          webhook.first_failure_at,
-          webhook.failing_at,
-          webhook.last_success_at,
-          webhook.last_delivery_at,
-          webhook.standard_headers ? 1 : 0,
-          webhook.headers && printHeaders(webhook.headers),
-          webhook.rate_limit,
-          webhook.concurrency,
-          webhook.created_by.type,
-          webhook.created_by.id,
-          webhook.created_at,
-          webhook.updated_at,
-          webhook.set_by.type,
-          webhook.set_by.id,
-          webhook.set_at,
-          webhook.set_keys.url,
-          webhook.set_keys.events,
-          webhook.set_keys.apps,
-          webhook.set_keys.secret,
-        ],
-      )
+      const { sql, bind } = insertion({ ...WEBHOOK.write(webhook), ...originRow(webhook) })
+      await query(`INSERT INTO ${t.webhooks} ${sql}`, bind)
       for (const secret of webhook.secrets) await insertSecret(webhook.id, secret)
       noted([{ account_id: webhook.account_id }])
     },
@@ -203,17 +206,8 @@ export function webhookWrites(
       return true
     },
     async update(id, changes, by, now) {
-      const { events, apps, standard_headers, headers, ...others } = changes
       const set = assignments(
-        {
-          ...others,
-          ...(events === undefined ? {} : { events: JSON.stringify(events) }),
-          ...(apps === undefined ? {} : { apps: apps && JSON.stringify(apps) }),
-          ...(standard_headers === undefined ? {} : { standard_headers: standard_headers ? 1 : 0 }),
-          ...(headers === undefined ? {} : { headers: headers && printHeaders(headers) }),
-          ...originColumns(partsIn(changes), by, now),
-          updated_at: now,
-        },
+        { ...WEBHOOK.write(changes), ...originColumns(partsIn(changes), by, now), updated_at: now },
         2,
       )
       const rows = await query(
@@ -256,6 +250,13 @@ export function webhookWrites(
   }
 }
 
+/** The columns of an origin. */
+function originRow({ set_by, set_at, set_keys }: Origin): Row {
+  const keys = WEBHOOK_PARTS.map((part) => [`${part}_set_key`, set_keys[part]] as const)
+  const { type, id } = set_by
+  return { set_by_type: type, set_by_id: id, set_at, ...Object.fromEntries(keys) }
+}
+
 /** The columns that change when somebody sets parts of a webhook. */
 function originColumns(
   parts: readonly WebhookPart[],
@@ -274,62 +275,19 @@ function originColumns(
 
 /** A row from before these columns, or from an older daemon, has the origin of its creator. */
 function toOrigin(row: Row): Origin {
-  if (row['set_by_type'] === null) return createdOrigin(toCreator(row), integer(row['created_at']))
+  const { created_by, created_at } = WEBHOOK.read(row)
+  if (row['set_by_type'] === null) return createdOrigin(created_by, created_at)
   return {
     set_by: { type: row['set_by_type'] as Creator['type'], id: textOrNull(row['set_by_id']) },
     set_at: integer(row['set_at']),
-    set_keys: {
-      url: textOrNull(row['url_set_key']),
-      events: textOrNull(row['events_set_key']),
-      apps: textOrNull(row['apps_set_key']),
-      secret: textOrNull(row['secret_set_key']),
-    },
+    set_keys: Object.fromEntries(
+      WEBHOOK_PARTS.map((part) => [part, textOrNull(row[`${part}_set_key`])]),
+    ) as Origin['set_keys'],
   }
 }
 
 function toWebhook(row: Row): WebhookRecord {
-  const apps = textOrNull(row['apps'])
-  const headers = textOrNull(row['headers'])
-  return {
-    id: String(row['id']),
-    account_id: String(row['account_id']),
-    url: String(row['url']),
-    events: JSON.parse(String(row['events'])) as string[],
-    description: textOrNull(row['description']),
-    apps: apps === null ? null : (JSON.parse(apps) as string[]),
-    status: row['status'] as WebhookRecord['status'],
-    disabled_reason: row['disabled_reason'] as WebhookRecord['disabled_reason'],
-    disabled_at: integerOrNull(row['disabled_at']),
-    consecutive_failures: integer(row['consecutive_failures']),
-    first_failure_at: integerOrNull(row['first_failure_at']),
-    failing_at: integerOrNull(row['failing_at']),
-    last_success_at: integerOrNull(row['last_success_at']),
-    last_delivery_at: integerOrNull(row['last_delivery_at']),
-    standard_headers: integer(row['standard_headers']) === 1,
-    headers: headers === null ? null : readHeaders(headers),
-    rate_limit: integerOrNull(row['rate_limit']),
-    concurrency: integerOrNull(row['concurrency']),
-    created_by: toCreator(row),
-    created_at: integer(row['created_at']),
-    updated_at: integer(row['updated_at']),
-    ...toOrigin(row),
-    secrets: toSecrets(String(row['secrets'])),
-  }
-}
-
-/** The stored form of encrypted headers: JSON whose field has the name `sealed`. */
-interface StoredHeaders {
-  readonly names: readonly string[]
-  readonly sealed: string
-}
-
-function printHeaders({ names, encrypted }: EncryptedHeaders): string {
-  return JSON.stringify({ names, sealed: encrypted } satisfies StoredHeaders)
-}
-
-function readHeaders(stored: string): EncryptedHeaders {
-  const { names, sealed } = JSON.parse(stored) as StoredHeaders
-  return { names, encrypted: sealed }
+  return { ...WEBHOOK.read(row), ...toOrigin(row), secrets: toSecrets(String(row['secrets'])) }
 }
 
 /** Columns of a secret, in the order of `GatheredSecret`. */

@@ -117,6 +117,8 @@ export const SEARCH_CHECKS: Checks = {
           app_id: null,
           request_id: 'req_1',
           ip: null,
+          protocol: null,
+          client: null,
           origins: null,
         })
       }

@@ -9,6 +9,10 @@ import { filesFamily } from '../../../daemon/families/files/family.ts'
 import { webhooksFamily } from '../../../daemon/families/webhooks/family.ts'
 import { createResolver } from '../../../daemon/http/resolve.ts'
 import { toIso, type Instant } from '../../../lib/time.ts'
+import { a2aProtocol } from '../../../daemon/a2a/endpoint.ts'
+import { keysFamily } from '../../../daemon/families/keys/family.ts'
+import { mcp } from '../../../daemon/mcp/endpoint.ts'
+import type { Family } from '../../../daemon/operations/family.ts'
 import type { VirtualClock } from '../../support/clock.ts'
 import { createClock } from '../../support/clock.ts'
 import type { Answer, AnyBody, Asker, Asking, World, WorldOptions } from '../../support/world.ts'
@@ -48,19 +52,38 @@ const families = [
   createAccountsFamily({ passwords: createPasswords({ cost: { ln: 4, r: 8, p: 1 } }) }),
 ]
 
+/** How keys ask in the worlds of this process. */
+type Speak = (world: World, families: readonly Family[]) => World['request']
+
+let speak: Speak = ({ request }) => request
+
+/**
+ * From now on keys ask in that way, in every world that is opened.
+ *
+ * @returns how they asked before
+ */
+export function speakBy(next: Speak): Speak {
+  const before = speak
+  speak = next
+  return before
+}
+
 export async function openWorld(
   t: Pick<Test, 'testdir' | 'teardown'>,
   saw: Saw,
   options: WorldOptions = {},
 ): Promise<KeyWorld> {
   const clock = createClock(START)
-  const world = await createWorld(scopeOf(t), {
+  const opened = [...families, ...(options.families ?? [])]
+  const plain = await createWorld(scopeOf(t), {
     clock,
     resolve: (platform) => createResolver({ platform, operatorToken: OPERATOR_TOKEN }),
     ...options,
-    families: [...families, ...(options.families ?? [])],
+    families: opened,
+    protocols: [mcp, a2aProtocol(opened)],
   })
-  const { request } = world
+  const request = speak(plain, [keysFamily, ...opened])
+  const world = { ...plain, request }
   const attempt: KeyWorld['attempt'] = async (method, path, asking) => {
     const answer = await request<never>(method, path, asking)
     saw(told(answer))

@@ -5,6 +5,7 @@ import { createEditHandler } from '../../../daemon/families/edits/run.ts'
 import { createFileHandler } from '../../../daemon/families/files/process.ts'
 import { FAMILIES } from '../../../daemon/families/index.ts'
 import { keysFamily } from '../../../daemon/families/keys/family.ts'
+import type { Protocol } from '../../../daemon/http/protocol-steps.ts'
 import type { Family } from '../../../daemon/operations/family.ts'
 import type { Operation } from '../../../daemon/operations/operation.ts'
 import { createLog } from '../../../daemon/telemetry/log.ts'
@@ -48,10 +49,16 @@ export interface Garden {
 export interface Walk {
   readonly garden: Garden
   readonly outlets: Outlets
+  /** Stops the workers: what is accepted from now on stays as it is. */
+  rest(): Promise<void>
 }
 
 /** A world with every family, its workers, a receiver and a model. */
-export async function openGarden(t: Test, more: readonly Family[] = []): Promise<Walk> {
+export async function openGarden(
+  t: Test,
+  more: readonly Family[] = [],
+  protocols: readonly Protocol[] = [],
+): Promise<Walk> {
   const prompts: string[] = []
   const editor = createMemoryEditor({
     async script({ prompt }, { passages }) {
@@ -71,20 +78,23 @@ export async function openGarden(t: Test, more: readonly Family[] = []): Promise
     deployer: createHoldingDeployer(),
     nameLookup: lookUpIn(records),
     appIds: 'own',
+    protocols,
     // Everything is free, so that what has a price succeeds without credit.
     prices: pricesOf({ 'apps.create': 0, 'edits.create': 0, 'files.upload': 0 }),
   })
   const log = createLog('silent')
-  startDeployer(t, world)
   const workers = [
+    startDeployer(t, world),
     runJobs(world.platform, log, createEditHandler, jobTimes('edit'), LOOK_EVERY),
     runJobs(world.platform, log, createFileHandler, jobTimes('file'), LOOK_EVERY),
   ]
-  t.teardown(async () => {
-    for (const worker of workers) await worker.stop()
-  })
+  const rest = async (): Promise<void> => {
+    for (const worker of workers.splice(0)) await worker.stop()
+  }
+  t.teardown(rest)
   const at = `http://127.0.0.1:${receiver.port}`
   return {
+    rest,
     garden: { world, observing: observe(world), receiver: at, records },
     outlets: {
       prompts,

@@ -1,5 +1,6 @@
 import type { Figure } from '../figure.ts'
 import { accept } from './accept.ts'
+import { agents } from './agents.ts'
 import { apps } from './apps.ts'
 import { attacked } from './attacked.ts'
 import { billing } from './billing.ts'
@@ -24,6 +25,7 @@ export const FIGURES: readonly Figure[] = [
   daemons,
   peers,
   ...reads,
+  ...agents,
   ...hosted,
   finished,
   hanging,

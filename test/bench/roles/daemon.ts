@@ -3,6 +3,7 @@ import type { Daemon } from '../../../daemon/daemon.ts'
 import { startDaemon } from '../../../daemon/daemon.ts'
 import { createLog } from '../../../daemon/telemetry/log.ts'
 import { askControl } from '../../support/control.ts'
+import { delay } from '../clock.ts'
 import { serve } from '../serve.ts'
 import type { BenchWebhook } from '../webhooks.ts'
 import { addWebhooks } from '../webhooks.ts'
@@ -67,9 +68,17 @@ async function accepted(): Promise<{ events: number; commits: number }> {
   }
 }
 
+/** Resident MB, the least within `ms`: what is only waiting to be collected may be gone in a moment. */
+async function resident(ms: number): Promise<number> {
+  let least = Infinity
+  for (const end = Date.now() + ms; Date.now() < end; await delay(100))
+    least = Math.min(least, process.memoryUsage.rss())
+  return least / 1e6
+}
+
 async function stop(): Promise<void> {
   await daemon?.stop()
   daemon = undefined
 }
 
-serve({ start, make, dispatch, accepted, stop })
+serve({ start, make, dispatch, accepted, resident, stop })

@@ -18,6 +18,8 @@ export interface Load {
   readonly bodies: readonly string[]
   /** Of the bodies. */
   readonly type: string
+  /** Further headers of every request. Default: none. */
+  readonly headers?: Readonly<Record<string, string>>
   /** What each connection begins to count its requests with. */
   readonly count: number
   /** Asked in turn, where requests have no bodies. Default: that of the origin. */

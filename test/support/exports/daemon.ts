@@ -15,6 +15,8 @@ const settings = {
   logLevel: 'silent',
 }
 
+const EDITS = { contract: 'edits', name: 'none', create: () => ({ carryOut: () => undefined }) }
+
 const facts = {
   code: 'bad',
   status: 400,
@@ -38,13 +40,20 @@ export function daemonExports(keyhook: Keyhook, fetch: typeof globalThis.fetch) 
           tablePrefix: 'x_',
           dispatch: false,
           families: [keysFamily],
+          plugins: { edits: EDITS },
         },
       ],
       optional: [
         '0',
-        ...['database', 'tablePrefix', 'dispatch', 'families', ...EMBEDDED].map(
-          (name) => `0.${name}`,
-        ),
+        ...[
+          'database',
+          'tablePrefix',
+          'dispatch',
+          'families',
+          'plugins',
+          'plugins.edits',
+          ...EMBEDDED,
+        ].map((name) => `0.${name}`),
       ],
       also: {
         '0.database': ['object'],
@@ -57,7 +66,7 @@ export function daemonExports(keyhook: Keyhook, fetch: typeof globalThis.fetch) 
         '0.rateReads': ['string'],
       },
       maps: ['0.scopes'],
-      opaque: ['0.families.0'],
+      opaque: ['0.families.0', '0.plugins.edits'],
       codes: ['ConfigError'],
     },
     './daemon#ConfigError': {
@@ -184,8 +193,19 @@ export function keyhookMethods(token: string): Readonly<Record<string, readonly 
       { args: [{ prefix: '/developer', ...routes }], optional: ['0', '0.prefix', '0.resolve'] },
     ],
     fastify: [{ args: [routes], optional: ['0', '0.resolve'] }],
+    web: [
+      {
+        args: [{ prefix: '/developer', ...routes, address: () => undefined }],
+        optional: ['0', '0.prefix', '0.resolve', '0.address'],
+      },
+    ],
   }
 }
 
-/** They take nothing, and are handed to process.once and the like, which pass what they please. */
-export const WITHOUT_ARGUMENTS: readonly string[] = ['dispatcher.start', 'dispatcher.stop', 'stop']
+/** They are handed to process.once, to frameworks and the like, which pass what they please. */
+export const WITHOUT_ARGUMENTS: readonly string[] = [
+  'dispatcher.start',
+  'dispatcher.stop',
+  'stop',
+  'fetch',
+]

@@ -29,6 +29,21 @@ export const PLUGINS: Readonly<Record<string, Declared>> = {
     optional: ['3'],
     empty: ['3'],
   },
+  './plugins#definePlugin': {
+    args: [
+      {
+        contract: 'apps',
+        name: 'bucket',
+        options: { bucket: { env: 'BUCKET', doc: 'Name.', required: true, secret: true } },
+        network: { policy: 'public' },
+        create: () => Promise.resolve({}),
+      },
+    ],
+    optional: ['0.options', '0.network', '0.options.bucket.required', '0.options.bucket.secret'],
+    maps: ['0.options'],
+    records: ['0.network'],
+  },
+  './plugins/apps#bytesError': table('bytes_gone'),
   './plugins/apps/memory#createMemoryBytes': {
     args: [{ clock: { now: () => 1 } }],
     records: ['0.clock'],
@@ -73,6 +88,23 @@ export const PLUGINS: Readonly<Record<string, Declared>> = {
   },
   './plugins/files#fileError': table('empty_file'),
   './plugins/files/memory#createMemoryFileProcessor': NOTHING,
+  './plugins/files/readers#createBuiltInReader': {
+    args: [{ children: 2 }],
+    optional: ['0', '0.children'],
+  },
+  './plugins/files/readers#combineReaders': {
+    args: [
+      [
+        {
+          reads: [{ media_type: 'text/x-own', label: 'own' }],
+          sniff: () => undefined,
+          process: () => Promise.resolve(),
+          close: () => Promise.resolve(),
+        },
+      ],
+    ],
+    records: ['0.0', '0.0.reads.0'],
+  },
   './plugins/store/memory#createMemoryStore': NOTHING,
   './plugins/store/sqlite#openStore': {
     args: ['store.sqlite', { tablePrefix: 'shop_', inspect: () => undefined }],

@@ -1,15 +1,18 @@
 /** As the other, but for one promise that it breaks: it goes on before its chunks are taken. */
-import { createFileProcessor as create } from 'text-files'
+import { plugin as other } from 'text-files'
 
-export function createFileProcessor() {
-  const processor = create()
-  return {
-    ...processor,
-    process(task, options) {
-      const take = (chunks) => {
-        Promise.resolve(options.take(chunks)).catch(() => undefined)
-      }
-      return processor.process(task, { ...options, take })
-    },
-  }
+export const plugin = {
+  ...other,
+  create(ports) {
+    const processor = other.create(ports)
+    return {
+      ...processor,
+      process(task, options) {
+        const take = (chunks) => {
+          Promise.resolve(options.take(chunks)).catch(() => undefined)
+        }
+        return processor.process(task, { ...options, take })
+      },
+    }
+  },
 }

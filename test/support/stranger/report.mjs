@@ -2,10 +2,10 @@
 import { runCases } from 'keyhook/plugins/conformance'
 import { filesCases } from 'keyhook/plugins/files/conformance'
 
-const { createFileProcessor } = await import(process.argv[2])
+const { plugin } = await import(process.argv[2])
 
 async function makeHarness() {
-  const processor = createFileProcessor()
+  const processor = await plugin.create({ options: {} })
   return { processor, close: () => processor.close() }
 }
 

@@ -20,7 +20,7 @@ export const setPlan = operation({
   command: 'owner plan <email> <plan>',
   async run(call) {
     const { platform, tx, body, now } = call
-    if (platform.billing.processing !== undefined) throw accountError('plan_managed')
+    if (platform.billing.sellsPlan) throw accountError('plan_managed')
     const { account_id } = await findUser(tx.accounts, body.email)
     await tx.accounts.setPlan(account_id, body.plan, now)
     await audit(call, {

@@ -43,6 +43,8 @@ export const createApp = operation({
     toolset: 'apps',
     default: true,
     openWorld: true,
+    follow: ({ id, edit_id }) =>
+      typeof edit_id === 'string' ? `/v1/apps/${String(id)}/edits/${edit_id}` : undefined,
     skill: {
       name: 'Build an app',
       tags: ['app', 'create', 'website'],

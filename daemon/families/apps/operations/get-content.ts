@@ -30,7 +30,14 @@ export const getContent = operation({
   method: 'GET',
   path: '/v1/apps/{app_id}/content',
   access: { scope: 'apps:read', pinned: 'allowed' },
-  agent: { toolset: 'apps', default: true, resource: true },
+  agent: {
+    toolset: 'apps',
+    default: true,
+    resource: ({ content, content_base64 }) =>
+      typeof content === 'string'
+        ? { mimeType: 'text/plain', text: content }
+        : { mimeType: 'application/octet-stream', blob: String(content_base64) },
+  },
   emits: ['apps'],
   input: {
     params: appParams,

@@ -57,7 +57,7 @@ export const getProcessor = operation({
       waiting: await payments.countWaiting(name),
       failed: await payments.countFailed(name),
       swept_at: isoOrNull((await payments.sweep(name))?.swept_at ?? null),
-      other_plans: await payments.countOtherPlans(now, GRACE),
+      other_plans: platform.billing.sellsPlan ? await payments.countOtherPlans(now, GRACE) : 0,
       elsewhere,
     }
   },

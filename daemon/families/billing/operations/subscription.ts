@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { accountOf } from '../../../authority/principal.ts'
 import { enqueueObject } from '../../../billing/payments/enqueue.ts'
+import { decidingSubscription } from '../../../billing/plan.ts'
 import { operation } from '../../../operations/operation.ts'
 import { audit } from '../../audit/note.ts'
 import { anyText } from '../../wire.ts'
@@ -14,7 +15,7 @@ import { toWireSubscription } from '../show.ts'
 export const cancelSubscription = operation({
   effect: 'own',
   id: 'billing.cancel',
-  summary: 'End the subscription with the period that is paid for',
+  summary: 'End each subscription of the account with the period that is paid for',
   method: 'DELETE',
   path: '/v1/billing/subscription',
   access: 'owner',
@@ -33,32 +34,37 @@ export const cancelSubscription = operation({
     const { name, processor } = requireProcessing(platform, 'subscriptions')
     const account_id = accountOf(principal)
     const subscriptions = await platform.store.payments.subscriptions(account_id)
-    const live = subscriptions.find(
+    const live = subscriptions.filter(
       ({ status, processor: of }) => of === name && (status === 'active' || status === 'past_due'),
     )
-    if (live === undefined) throw billingError('not_subscribed')
-    if (live.cancel_at !== null) return toWireSubscription(live)
-    await askProcessor(() => processor.cancelSubscription(live.id, `keyhook-cancel-${requestId}`))
-    await call.unit(
-      async (tx) => {
-        const now = platform.clock.now()
-        const occasion = { processor: name, source: 'request', type: 'cancel', now } as const
-        const ref = { kind: 'subscription', id: live.id } as const
-        await enqueueObject(platform, tx, ref, { ...occasion, event_id: null })
-        await audit(
-          { ...call, tx, now },
-          {
-            account_id,
-            action: 'billing.subscription_canceled',
-            target_type: 'subscription',
-            target_id: live.id,
-          },
-        )
-      },
-      { detached: true },
-    )
+    const shown = decidingSubscription(live, platform.clock.now()) ?? live[0]
+    if (shown === undefined) throw billingError('not_subscribed')
+    // An account may have come to several: each of them would be charged again.
+    for (const { id, cancel_at } of live) {
+      if (cancel_at !== null) continue
+      const key = `keyhook-cancel-${requestId}-${id}`
+      await askProcessor(() => processor.cancelSubscription(id, key))
+      await call.unit(
+        async (tx) => {
+          const now = platform.clock.now()
+          const occasion = { processor: name, source: 'request', type: 'cancel', now } as const
+          const ref = { kind: 'subscription', id } as const
+          await enqueueObject(platform, tx, ref, { ...occasion, event_id: null })
+          await audit(
+            { ...call, tx, now },
+            {
+              account_id,
+              action: 'billing.subscription_canceled',
+              target_type: 'subscription',
+              target_id: id,
+            },
+          )
+        },
+        { detached: true },
+      )
+    }
     platform.workAvailable.jobs('billing_event')
-    return toWireSubscription({ ...live, cancel_at: live.current_period_end })
+    return toWireSubscription({ ...shown, cancel_at: shown.cancel_at ?? shown.current_period_end })
   },
 })
 

@@ -5,6 +5,7 @@ import { appError } from '../../apps/errors.ts'
 import { appParams, revisionNumber } from '../../apps/schema.ts'
 import { findLiveApp, findRevision } from '../../apps/service.ts'
 import { wait } from '../../wire.ts'
+import { RELEASE } from '../artifacts.ts'
 import { deployError } from '../errors.ts'
 import type { WireAnswer } from '../schema.ts'
 import {
@@ -57,13 +58,7 @@ export const publishApp = operation({
       tags: ['app', 'publish', 'deploy'],
       examples: ['Publish the shop.'],
       text: 'message',
-      artifacts: [
-        {
-          name: 'release',
-          operation: 'deploy.get',
-          ask: ({ app_id, id }) => ({ app_id: String(app_id), deployment_id: String(id) }),
-        },
-      ],
+      artifacts: [RELEASE],
     },
   },
   emits: ['deploy'],

@@ -9,6 +9,7 @@ import { operation } from '../../../operations/operation.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { anyText, wait } from '../../wire.ts'
+import { RELEASE } from '../artifacts.ts'
 import { deployError } from '../errors.ts'
 import { RELEASES_KEPT } from '../../../trees/releases.ts'
 import type { WireAnswer } from '../schema.ts'
@@ -58,7 +59,18 @@ export const rollBackApp = operation({
   method: 'POST',
   path: '/v1/apps/{app_id}/deploy/rollback',
   access: { scope: 'deploy:write', pinned: 'allowed' },
-  agent: { toolset: 'deploy', default: true, destructive: true },
+  agent: {
+    toolset: 'deploy',
+    default: true,
+    destructive: true,
+    skill: {
+      name: 'Roll an app back',
+      tags: ['app', 'rollback', 'deploy'],
+      examples: ['Roll the shop back to the release before.'],
+      text: 'message',
+      artifacts: [RELEASE],
+    },
+  },
   emits: ['deploy'],
   input,
   output: deploymentAnswer,

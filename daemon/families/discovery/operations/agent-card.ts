@@ -30,7 +30,7 @@ export const getAgentCard = operation({
             protocolVersion: '1.0',
           },
         ],
-        capabilities: { streaming: false, pushNotifications: false, extendedAgentCard: true },
+        capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
         securitySchemes: {
           developerKey: {
             httpAuthSecurityScheme: {

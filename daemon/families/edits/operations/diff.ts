@@ -31,7 +31,11 @@ export const diffEdit = operation({
   path: '/v1/apps/{app_id}/edits/{edit_id}/diff',
   // A diff is content of files.
   access: { scope: 'apps:read', pinned: 'allowed' },
-  agent: { toolset: 'edits', resource: true },
+  agent: {
+    toolset: 'edits',
+    resource: ({ diff }) =>
+      typeof diff === 'string' ? { mimeType: 'text/x-diff', text: diff } : undefined,
+  },
   emits: ['apps', { family: 'edits', because: 'It names the revisions of the edit.' }],
   input,
   output: z

@@ -33,7 +33,7 @@ const input = {
     file: {
       kind: 'file',
       description:
-        'Files: pdf, docx, xlsx, html, markdown, csv, json or text, at most 25 MiB each.',
+        'Files, at most 25 MiB each: pdf, docx, xlsx, html, markdown, csv, tsv, json or text, and what further readers of the service read.',
       least: 1,
       most: 20,
       limit: MAX_FILE_BYTES,

@@ -1,26 +1,12 @@
-import { HEALTHY } from '../../../../lib/delivery/health.ts'
-import { encryptHeaders } from '../../../../lib/engine/targets.ts'
-import { createdOrigin } from '../../../../lib/webhook/origin.ts'
-import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
 import { requireApps } from '../../../authority/app-directory.ts'
 import { requireReceivable } from '../../../events/authority.ts'
 import { operation } from '../../../operations/operation.ts'
-import { accountOf, creatorOf } from '../../../authority/principal.ts'
+import { accountOf } from '../../../authority/principal.ts'
 import { loadActor } from '../../keys/service.ts'
-import { webhookError } from '../errors.ts'
+import { insertWebhook } from '../insert.ts'
 import { createdWebhook, exampleWebhook, toWireWebhook, webhookCreation } from '../schema.ts'
-import {
-  grantApps,
-  judgeHeaders,
-  judgeTarget,
-  noteChange,
-  requireKnownTypes,
-  createSecret,
-} from '../service.ts'
+import { grantApps, judgeHeaders, judgeTarget, requireKnownTypes } from '../service.ts'
 import { UNMATCHED_FAMILIES } from '../unmatched.ts'
-
-/** Maximum webhooks of an account, disabled ones included. */
-const MAX_WEBHOOKS = 50
 
 export const createWebhook = operation({
   effect: 'write',
@@ -67,40 +53,20 @@ export const createWebhook = operation({
     return { apps, url: await judgeTarget(platform, body.url) }
   },
   async run(call) {
-    const { platform, principal, tx, body, prepared, now } = call
+    const { platform, principal, body, prepared } = call
     const account_id = accountOf(principal)
     const { authority } = await loadActor(call)
     requireReceivable(platform, authority, body.events, 'body.events')
     await requireApps(call, account_id, body.apps)
-    const held = await tx.webhooksOf(account_id)
-    if (held.length >= MAX_WEBHOOKS) throw webhookError('webhook_limit_reached')
-
-    const id = platform.newId()
-    const { value, secret } = createSecret(platform, now)
-    const webhook: WebhookRecord = {
-      ...HEALTHY,
+    const { webhook, secret } = await insertWebhook(call, {
       ...prepared,
-      id,
-      account_id,
       events: body.events,
       description: body.description ?? null,
-      status: 'active',
-      disabled_reason: null,
-      disabled_at: null,
       standard_headers: body.standard_headers ?? platform.standardHeaders,
-      headers: encryptHeaders(id, body.headers ?? {}, platform.keyring),
+      headers: body.headers ?? {},
       rate_limit: body.rate_limit ?? null,
       concurrency: body.concurrency ?? null,
-      last_success_at: null,
-      last_delivery_at: null,
-      created_by: creatorOf(principal),
-      created_at: now,
-      updated_at: now,
-      ...createdOrigin(creatorOf(principal), now),
-      secrets: [secret],
-    }
-    await tx.webhooks.insert(webhook)
-    await noteChange(call, webhook, 'webhook.created')
-    return { ...toWireWebhook(webhook), secret: value }
+    })
+    return { ...toWireWebhook(webhook), secret }
   },
 })

@@ -35,4 +35,11 @@ export const requests: readonly Migration[] = [
     name: 'requests/0003-audit-origins',
     up: (t) => [`ALTER TABLE ${t.audit} ADD COLUMN origins TEXT`],
   },
+  {
+    name: 'requests/0004-audit-protocol-and-client',
+    up: (t) => [
+      `ALTER TABLE ${t.audit} ADD COLUMN protocol TEXT`,
+      `ALTER TABLE ${t.audit} ADD COLUMN client TEXT`,
+    ],
+  },
 ]

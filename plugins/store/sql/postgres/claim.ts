@@ -2,7 +2,7 @@ import type { Claim } from '../../../../lib/engine/ports.ts'
 import type { Instant, Millis } from '../../../../lib/time.ts'
 import { SECOND } from '../../../../lib/time.ts'
 import type { Groups, Query } from '../client.ts'
-import { toDelivery } from '../deliveries.ts'
+import { DELIVERY } from '../deliveries.ts'
 import type { Row } from '../rows.ts'
 import { integer } from '../rows.ts'
 import type { Tables } from '../tables.ts'
@@ -59,7 +59,7 @@ export function createClaimDue(steady = (): Millis => performance.now()): Groups
       const own = rows.filter((row) => row['webhook_id'] === webhook_id)
       note(webhook_id, quota, beginning, own)
     }
-    return rows.map(toDelivery)
+    return rows.map(DELIVERY.read)
   }
 }
 

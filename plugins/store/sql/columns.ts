@@ -1,6 +1,6 @@
 import type { Creator } from '../../../lib/key/record.ts'
-import type { Row } from '../../store/sql/rows.ts'
-import { integer } from '../../store/sql/rows.ts'
+import type { Row } from './rows.ts'
+import { integer } from './rows.ts'
 
 /** As the migrations spell it; `id` is text that is compared bytewise. */
 export type ColumnType = 'id' | 'text' | 'smallint' | 'integer' | 'bigint' | 'serial' | 'bytes'
@@ -22,12 +22,17 @@ export interface Field<T> {
   write(value: T): Row
 }
 
+/** A record of fields, of which some may be written alone. */
+export interface Group<T> extends Field<T> {
+  write(values: Partial<T>): Row
+}
+
 /** Properties of a record: each a column of the same name, or a field. Its type is inferred, so it may be any. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Declared = Readonly<Record<string, Column<any> | Field<any>>>
 
 /** What a column or field holds. */
-export type ValueOf<T> = T extends Column<infer V> | Field<infer V> ? V : never
+export type ValueOf<T> = T extends { read(of: never): infer V } ? V : never
 
 export type RecordOfDeclared<D extends Declared> = { readonly [Name in keyof D]: ValueOf<D[Name]> }
 
@@ -58,6 +63,12 @@ export const int = (): Column<number> => column('integer', integer)
 export const big = (): Column<number> => column('bigint', integer)
 /** A place that only grows, given out by the database. */
 export const serial = (): Column<number> => column('serial', integer)
+
+const NO_BYTES = new Uint8Array()
+
+/** Empty in a row that was read without the column. */
+export const bytes = (): Column<Uint8Array> =>
+  column('bytes', (value) => (value as Uint8Array | undefined) ?? NO_BYTES)
 
 /** Kept as 0 or 1. */
 export function flag(): Column<boolean> {
@@ -98,7 +109,7 @@ export function named<T>(name: string, of: Column<T>): Field<T> {
 }
 
 /** An object of properties, those of a record or of one of its properties. Only what is given is written. */
-export function group<const D extends Declared>(declared: D): Field<RecordOfDeclared<D>> {
+export function group<const D extends Declared>(declared: D): Group<RecordOfDeclared<D>> {
   const properties = Object.entries(declared)
   const columns = properties.map(([name, one]) =>
     'columns' in one ? one.columns : { [name]: one },

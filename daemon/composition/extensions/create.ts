@@ -1,0 +1,112 @@
+import type { Clock } from '../../../lib/engine/ports.ts'
+import { SECOND } from '../../../lib/time.ts'
+import type { ContractName, Contracts } from '../../../plugins/plugin.ts'
+import { CONTRACTS } from '../../../plugins/plugin.ts'
+import type { FileProcessor } from '../../../plugins/files/contract.ts'
+import { combineReaders } from '../../../plugins/registry.ts'
+import { ConfigError } from '../../config/config.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { Closers } from '../closers.ts'
+import type { Outbound } from '../outbound.ts'
+import { openOutbound, openPublicOutbound } from '../outbound.ts'
+import { reasonOf } from './import-module.ts'
+import type { LoadedPlugin } from './load.ts'
+
+/** Time in which a plugin must be created: without a limit, one that waits would hang the start unseen. */
+const CREATED_WITHIN = 60 * SECOND
+/** Maximum bytes of one response, which is read as a stream. */
+const MAX_ANSWER = 1_073_741_824
+const AT_ONCE = 64
+
+export interface PluginMachine {
+  readonly clock: Clock
+  readonly log: Log
+  /** Addresses of this process, which plugins must not reach. */
+  readonly ownHosts: readonly string[]
+}
+
+/**
+ * Creates the implementation of a plugin. When it is closed, its signal aborts first, and its connections
+ * close last.
+ *
+ * @throws ConfigError of one line
+ */
+export async function createPlugin<Name extends ContractName>(
+  { told, plugin, options }: LoadedPlugin<Name>,
+  { clock, log, ownHosts }: PluginMachine,
+  closers: Closers,
+): Promise<Contracts[Name]> {
+  const { contract, name, network } = plugin
+  const stop = new AbortController()
+  try {
+    const outbound = await openNetwork(network, options, ownHosts)
+    closers.push(() => outbound.close())
+    const making = Promise.resolve(
+      plugin.create({
+        options,
+        logger: loggerOf(log.child({ plugin: name })),
+        clock,
+        signal: stop.signal,
+        fetch: outbound.fetch,
+      }),
+    )
+    const made: unknown = await within(making, clock)
+    if (!isMade(contract, made)) {
+      throw new Error(`what it creates lacks ${missingOf(contract, made).join(', ')}`)
+    }
+    if (contract === 'files') await combineReaders([made as FileProcessor])
+    closers.push(() => made.close?.())
+    closers.push(() => {
+      stop.abort(new Error('the service stops'))
+    })
+    return made as Contracts[Name]
+  } catch (cause) {
+    stop.abort(cause)
+    throw new ConfigError(`${told}, which cannot be opened: ${reasonOf(cause)}`, { cause })
+  }
+}
+
+function openNetwork(
+  network: LoadedPlugin['plugin']['network'],
+  options: LoadedPlugin['options'],
+  ownHosts: readonly string[],
+): Promise<Outbound> {
+  const limits = { ownHosts, atOnce: AT_ONCE, answer: MAX_ANSWER }
+  if (network?.policy === 'public') return openPublicOutbound(limits)
+  return openOutbound(network?.origins(options) ?? [], limits)
+}
+
+function loggerOf(log: Log) {
+  const write =
+    (level: 'debug' | 'info' | 'warn' | 'error') =>
+    (fields: object, message: string): void => {
+      log[level](fields, message)
+    }
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
+}
+
+async function within<T>(making: Promise<T>, clock: Clock): Promise<T> {
+  let cancel = (): void => undefined
+  const late = new Promise<never>((_, reject) => {
+    cancel = clock.after(CREATED_WITHIN, () => {
+      reject(new Error(`it was not created within ${CREATED_WITHIN / SECOND} s`))
+    })
+  })
+  try {
+    return await Promise.race([making, late])
+  } finally {
+    cancel()
+  }
+}
+
+function missingOf(contract: ContractName, made: unknown): readonly string[] {
+  const given = (made ?? {}) as Readonly<Record<string, unknown>>
+  return CONTRACTS[contract].filter((method) => typeof given[method] !== 'function')
+}
+
+function isMade(
+  contract: ContractName,
+  made: unknown,
+): made is { readonly close?: () => Promise<void> } {
+  return missingOf(contract, made).length === 0
+}

@@ -1,0 +1,33 @@
+import { isAbsolute } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { ConfigError } from '../../config/config.ts'
+
+/**
+ * Loads a module that the operator named: by an absolute path, or as a package that the service finds. Nothing
+ * is loaded from the working directory.
+ *
+ * @param told how it was named, such as `KEYHOOK_APPS_PLUGIN is s3`
+ * @throws ConfigError of one line
+ */
+export async function importModule(
+  told: string,
+  named: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (/^\.{1,2}[/\\]/.test(named)) {
+    throw new ConfigError(
+      `${told}, which is relative to the working directory. Give an absolute path or a package`,
+    )
+  }
+  try {
+    const specifier = isAbsolute(named) ? pathToFileURL(named).href : named
+    return (await import(specifier)) as Readonly<Record<string, unknown>>
+  } catch (cause) {
+    throw new ConfigError(`${told}, which cannot be loaded: ${reasonOf(cause)}`, { cause })
+  }
+}
+
+/** The first line: an operator reads it in one line of the start. */
+export function reasonOf(cause: unknown): string {
+  const text = cause instanceof Error ? cause.message : String(cause)
+  return text.split('\n')[0] ?? ''
+}

@@ -1,0 +1,68 @@
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { z } from 'zod'
+import type { LoadedPlugin } from './load.ts'
+import type { NamedPlugin } from './named.ts'
+
+const option = z.object({
+  env: z.string(),
+  doc: z.string(),
+  required: z.boolean(),
+  secret: z.boolean(),
+  default: z.string().nullable(),
+})
+
+const plugin = z.object({
+  named: z.string(),
+  name: z.string(),
+  network: z.enum(['none', 'listed', 'public']),
+  options: z.array(option),
+})
+
+const record = z.object({ plugins: z.array(plugin) })
+
+/** What a plugin declared when it was last loaded; never a value of an option. */
+export type RecordedPlugin = z.infer<typeof plugin>
+
+/** Writes what the loaded plugins declare: `doctor` shows it, and loads none itself. */
+export async function recordPlugins(
+  path: string,
+  named: readonly NamedPlugin[],
+  loaded: readonly LoadedPlugin[],
+): Promise<void> {
+  const known = await recordedPlugins(path)
+  if (named.length === 0 && known.length === 0) return
+  const plugins = named.flatMap(({ named }, index) => {
+    const { plugin } = loaded[index] ?? {}
+    return plugin === undefined ? [] : [describe(named, plugin)]
+  })
+  const text = `${JSON.stringify({ plugins }, null, 2)}\n`
+  await writeFile(`${path}.new`, text, { mode: 0o600 })
+  await rename(`${path}.new`, path)
+}
+
+/** Empty before the first start with a plugin. */
+export async function recordedPlugins(path: string): Promise<readonly RecordedPlugin[]> {
+  try {
+    return record.parse(JSON.parse(await readFile(path, 'utf8'))).plugins
+  } catch {
+    return []
+  }
+}
+
+function describe(
+  named: string,
+  { name, options = {}, network }: LoadedPlugin['plugin'],
+): RecordedPlugin {
+  return {
+    named,
+    name,
+    network: network?.policy ?? 'none',
+    options: Object.values(options).map(({ env, doc, required, secret, ...option }) => ({
+      env,
+      doc,
+      required: required ?? false,
+      secret: secret ?? false,
+      default: option.default ?? null,
+    })),
+  }
+}

@@ -1,0 +1,174 @@
+import type { Test } from 'tap'
+import t from 'tap'
+import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
+import { deleteEndedPushes } from '../../daemon/worker/ended-pushes.ts'
+import { auditFamily } from '../../daemon/families/audit/family.ts'
+import { signatureHeader } from '../../lib/webhook/sign.ts'
+import { DAY } from '../../lib/time.ts'
+import { until } from '../support/daemon.ts'
+import type { Receiver } from '../support/receiver.ts'
+import { answerWith, startReceiver } from '../support/receiver.ts'
+import type { Binding, Reply } from './client.ts'
+import { BINDINGS } from './client.ts'
+import type { Stage } from './stage.ts'
+import { SCOPES, createStage } from './stage.ts'
+
+const PUSHING = [...SCOPES, 'webhooks:*']
+const OK = answerWith('HTTP/1.1 204 No Content\r\n\r\n')
+
+interface Setting extends Stage {
+  readonly receiver: Receiver
+  /** Address of the receiver. */
+  readonly url: string
+}
+
+async function createSetting(
+  t: Parameters<typeof createStage>[0],
+  binding: Binding,
+): Promise<Setting> {
+  const families = [webhooksFamily, auditFamily]
+  const stage = await createStage(t, binding, { scopes: PUSHING, families })
+  const receiver = await startReceiver(OK)
+  t.teardown(() => receiver.close())
+  return { ...stage, receiver, url: `http://127.0.0.1:${receiver.port}/hook?a=b` }
+}
+
+/** The states that were received, in order. */
+const statesOf = ({ requests }: Receiver): readonly unknown[] =>
+  requests.map(({ body }) => {
+    const { statusUpdate } = JSON.parse(body) as { statusUpdate: { status: { state: string } } }
+    return statusUpdate.status.state
+  })
+
+const received = (receiver: Receiver, state: string) =>
+  until(`received ${state}`, () => statesOf(receiver).includes(state))
+
+const edit = { metadata: { skill: 'edits_create' } }
+
+function refusedFor(t: Test, reply: Reply, reason: string): void {
+  t.match(reply.error?.details, [{ reason }], reply.text)
+}
+
+for (const binding of BINDINGS) {
+  void t.test(`${binding}: updates are pushed signed, with what was asked for`, async (t) => {
+    const stage = await createSetting(t, binding)
+    const { client, receiver, held, url, world } = stage
+    const taskPushNotificationConfig = {
+      url,
+      token: 'of-the-client',
+      authentication: { scheme: 'Bearer', credentials: 'secret-7f3a' },
+    }
+    const message = stage.message([{ text: 'green' }], edit)
+    const configuration = { returnImmediately: true, taskPushNotificationConfig }
+    const task = await stage.send(message, configuration)
+    t.equal((await stage.send(message, configuration)).id, task.id, 'again')
+    const listed = await client.ask('ListTaskPushNotificationConfigs', { taskId: task.id })
+    t.match(listed.result, {
+      configs: [{ id: task.id, taskId: task.id, url, authentication: { scheme: 'Bearer' } }],
+    })
+    t.match(listed.result, { configs: { length: 1 } })
+    t.notMatch(listed.text, /secret-7f3a|of-the-client/)
+    const webhooks = await world.request<{ data: { id: string }[] }>('GET', '/v1/webhooks')
+    t.match(webhooks.body.data, [{ url, events: [], apps: [stage.app] }])
+    const webhook = webhooks.body.data[0]?.id ?? ''
+    const path = `/v1/webhooks/${webhook}/rotate-secret`
+    const rotated = await world.request('POST', path, { body: { overlap_seconds: 0 } })
+    const secret = String(rotated.body['secret'])
+    await held.release('green')
+    await received(receiver, 'TASK_STATE_COMPLETED')
+    const { head, body } = receiver.requests.at(-1) ?? { head: '', body: '' }
+    t.same(JSON.parse(body).statusUpdate.taskId, task.id)
+    t.same(Object.keys(JSON.parse(body) as object), ['statusUpdate'], 'no envelope')
+    t.match(head, /^X-A2A-Notification-Token: of-the-client\r$/im)
+    t.match(head, /^Authorization: Bearer secret-7f3a\r$/im)
+    const [, signed = '', at = ''] = /^\w+-Signature: (t=(\d+),\S+)\r$/im.exec(head) ?? []
+    t.equal(signed, signatureHeader(Number(at), Buffer.from(body), [secret]))
+    // What another task does is not pushed.
+    const before = receiver.requests.length
+    const other = await stage.edit('red')
+    await held.release('red')
+    t.equal((await stage.send(stage.message([{ text: 'x' }], {}))).id === other.id, false)
+    t.equal(receiver.requests.length, before)
+  })
+
+  void t.test(`${binding}: configurations are made, read, replaced and deleted`, async (t) => {
+    const stage = await createSetting(t, binding)
+    const { client, url } = stage
+    const { id: taskId } = await stage.ask()
+    const create = (more: object) =>
+      client.ask('CreateTaskPushNotificationConfig', { taskId, url, ...more })
+    t.match((await create({ id: 'mine' })).result, { id: 'mine', taskId, url })
+    await received(stage.receiver, 'TASK_STATE_INPUT_REQUIRED')
+    const named = (await create({})).result as { id: string } | undefined
+    t.match(named?.id, /.{20}/, 'an id is made')
+    const get = (id: string) => client.ask('GetTaskPushNotificationConfig', { taskId, id })
+    t.match((await get('mine')).result, { id: 'mine', taskId, url })
+    refusedFor(t, await get('nothing'), 'TASK_NOT_FOUND')
+    await create({ id: 'mine', url: `${url}&c=d` })
+    t.match((await get('mine')).result, { url: `${url}&c=d` })
+    const remove = () => client.ask('DeleteTaskPushNotificationConfig', { taskId, id: 'mine' })
+    for (const time of ['first', 'again']) {
+      t.equal((await remove()).error, undefined, time)
+      refusedFor(t, await get('mine'), 'TASK_NOT_FOUND')
+    }
+    const left = await client.ask('ListTaskPushNotificationConfigs', { taskId })
+    t.match(left.result, { configs: { length: 1 } })
+    refusedFor(t, await create({ url: 'https://10.0.0.1/' }), 'URL_NOT_PUBLIC')
+    refusedFor(t, await create({ url: 'nothing' }), 'INVALID_URL')
+    for (let count = 2; count <= 10; count += 1) await create({ id: `p${count}` })
+    refusedFor(t, await create({ id: 'p11' }), 'TOO_MANY_PUSHES')
+    const stranger = stage.clientOf((await stage.world.mintKey({ scopes: PUSHING })).key)
+    const foreign = { taskId, url, id: 'mine' }
+    for (const method of ['Create', 'Get', 'Delete']) {
+      const reply = await stranger.ask(`${method}TaskPushNotificationConfig`, foreign)
+      refusedFor(t, reply, 'TASK_NOT_FOUND')
+    }
+    const path = '/v1/audit-log?action=webhook.created'
+    const audit = await stage.world.request<{ data: unknown[] }>('GET', path)
+    t.match(audit.body.data[0], { protocol: 'a2a', client: 'node' })
+  })
+
+  void t.test(
+    `${binding}: a push needs webhooks:write, and begins no work without it`,
+    async (t) => {
+      const stage = await createSetting(t, binding)
+      const { key } = await stage.world.mintKey({ scopes: SCOPES })
+      const client = stage.clientOf(key)
+      const message = stage.message([{ text: 'green' }], edit)
+      for (const url of [stage.url, 'https://192.168.0.1/']) {
+        const configuration = { taskPushNotificationConfig: { url } }
+        const reply = await client.ask('SendMessage', { message, configuration })
+        refusedFor(t, reply, 'INSUFFICIENT_SCOPE')
+      }
+      t.match((await client.ask('ListTasks')).result, { totalSize: 0 })
+      const configuration = { taskPushNotificationConfig: { url: 'https://192.168.0.1/' } }
+      const refused = await stage.client.ask('SendMessage', { message, configuration })
+      refusedFor(t, refused, 'URL_NOT_PUBLIC')
+      t.match((await stage.client.ask('ListTasks')).result, { totalSize: 0 })
+    },
+  )
+}
+
+void t.test('webhooks of tasks that have ended make room, and go after some days', async (t) => {
+  const stage = await createSetting(t, 'JSONRPC')
+  const { client, receiver, url, world } = stage
+  for (let count = 0; count < 50; count += 1) {
+    const { id: taskId } = await stage.ask()
+    const made = await client.ask('CreateTaskPushNotificationConfig', { taskId, url })
+    t.equal(made.error, undefined)
+    if (count < 10) await client.ask('CancelTask', { id: taskId })
+  }
+  await until('all are delivered', () => receiver.requests.length === 60)
+  const { id: taskId } = await stage.ask()
+  await until('there is room', async () => {
+    const made = await client.ask('CreateTaskPushNotificationConfig', { taskId, url })
+    return made.error === undefined
+  })
+  const count = async () => (await world.platform.store.webhooksOf(world.account.id)).length
+  t.equal(await count(), 41)
+  await client.ask('CancelTask', { id: taskId })
+  const { store, clock } = world.platform
+  t.equal(await deleteEndedPushes(store, clock.now()), 0)
+  t.equal(await deleteEndedPushes(store, clock.now() + 5 * DAY), 1)
+  t.equal(await count(), 40)
+})

@@ -1,0 +1,168 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { MINUTE } from '../../lib/time.ts'
+import { ROOT } from '../arch/source.ts'
+import type { DaemonProcess, Env } from '../support/daemon.ts'
+import { startDaemonProcess, until } from '../support/daemon.ts'
+import type { FakeBucket } from '../support/fake-bucket.ts'
+import { startFakeBucket } from '../support/fake-bucket.ts'
+import { formOf } from '../support/knowledge.ts'
+import { packKeyhook } from '../support/packed.ts'
+import { blocksOf } from '../support/page.ts'
+
+t.setTimeout(5 * MINUTE)
+
+const TOKEN = 'operator-token-of-a-plugin-test-01'
+const MODEL_TOKEN = 'token-of-the-letters'
+
+const packed = await packKeyhook()
+t.teardown(() => packed.remove())
+// Beside it, since a daemon that starts after a kill looks there for what its dependency needs.
+const folder = await packed.install(['@modelcontextprotocol/core'])
+await cp(join(ROOT, 'test/support/stranger/bucket.mjs'), join(folder, 'bucket.mjs'))
+const editor = blocksOf('plugins.md').find(({ kind }) => kind === 'js editor.mjs')
+await writeFile(join(folder, 'editor.mjs'), editor?.text ?? '')
+
+function start(data: string, env: Env): Promise<DaemonProcess> {
+  const settings = { KEYHOOK_DATA_DIR: data, KEYHOOK_OPERATOR_TOKEN: TOKEN, ...env }
+  return startDaemonProcess(settings, join(folder, 'node_modules', 'keyhook'))
+}
+
+interface Failed {
+  readonly error: { readonly code: string }
+}
+
+/** Calls the API as the operator, for an account. */
+function officeOf({ url }: DaemonProcess, account = '') {
+  const headers = { authorization: `Bearer ${TOKEN}`, 'keyhook-account': account }
+  async function send<Body>(path: string, init: RequestInit = {}): Promise<Body> {
+    const given = { ...headers, ...(init.headers as Record<string, string> | undefined) }
+    return (await (await fetch(url + path, { ...init, headers: given })).json()) as Body
+  }
+  return {
+    send,
+    post: <Body>(path: string, body: object) =>
+      send<Body>(path, {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json' },
+      }),
+    upload: (app: string, text: string) =>
+      send<{ data: readonly { readonly id: string }[] }>(`/v1/apps/${app}/files`, {
+        method: 'POST',
+        body: formOf([['letter.txt', text]]),
+      }),
+    content: async (app: string, id: string) =>
+      (await fetch(`${url}/v1/apps/${app}/files/${id}/content`, { headers })).text(),
+  }
+}
+
+/** Where in an upload the daemon is killed. */
+const STEPS = ['PUT part 1', 'PUT part 3', 'POST upload', 'PUT copy', 'DELETE']
+
+await t.test('apps in a bucket outlive kills in the middle of an upload', async (t) => {
+  const bucket: FakeBucket = await startFakeBucket()
+  t.teardown(() => bucket.close())
+  const data = t.testdir()
+  const env = { ...bucket.env, KEYHOOK_APPS_PLUGIN: join(folder, 'bucket.mjs') }
+  let daemon = await start(data, env)
+  t.teardown(() => daemon.end('SIGKILL').then(() => undefined))
+  const { id: account } = await officeOf(daemon).post<{ id: string }>('/v1/accounts', { name: 'S' })
+  const { id: app } = await officeOf(daemon, account).post<{ id: string }>('/v1/apps', {
+    template_id: 'blank',
+  })
+  const ownKeys = (): readonly string[] => [...bucket.objects.keys()].filter(isOf(app))
+  t.ok(ownKeys().length > 0, 'the files of the app are in the bucket')
+
+  for (const [at, step] of STEPS.entries()) {
+    const text = `Letter ${at}. ${'A pelican flew by. '.repeat(50_000)}`
+    const before = ownKeys().length
+    const reached = bucket.hold(step)
+    const uploading = officeOf(daemon, account)
+      .upload(app, text)
+      .catch(() => undefined)
+    await reached
+    await daemon.end('SIGKILL')
+    await uploading
+    const isCopied = step === 'DELETE'
+    t.equal(ownKeys().length, before + Number(isCopied), `${step}: whole or not at all`)
+    daemon = await start(data, env)
+    const office = officeOf(daemon, account)
+    const listed = await office.send<{ data: readonly object[] }>(`/v1/apps/${app}/files`)
+    t.equal(listed.data.length, at, `${step}: no file is listed that was not uploaded`)
+    const again = await office.upload(app, text)
+    t.equal(again.data.length, 1, `${step}: it can be uploaded again`)
+    t.equal(await office.content(app, again.data[0]?.id ?? ''), text, `${step}: whole`)
+  }
+  t.match(daemon.output(), /"plugin":"bucket".*bucket\.opened/)
+  t.notMatch(daemon.output(), /token-of-a-bucket/)
+  t.equal(await daemon.end('SIGTERM'), 0)
+
+  await t.test('doctor says what it needs', async (t) => {
+    const run = promisify(execFile)
+    const main = join(folder, 'node_modules/keyhook/dist/daemon/main.js')
+    const settings = { PATH: process.env['PATH'], KEYHOOK_DATA_DIR: data, ...env }
+    const { stdout } = await run(process.execPath, [main, 'doctor'], { env: settings })
+    t.match(stdout, /plugin of apps +bucket, which reaches the origins of its options/)
+    t.match(stdout, /BUCKET_URL is http:\/\/127\.0\.0\.1:\d+\/bucket; BUCKET_TOKEN is given/)
+    t.notMatch(stdout, /token-of-a-bucket/)
+  })
+})
+
+function isOf(app: string): (key: string) => boolean {
+  return (key) => key.startsWith(`${app}/`)
+}
+
+/** A language model that answers letters: no protocol that Keyhook knows. */
+async function startLetters() {
+  const letters: unknown[] = []
+  const server = createServer((request, response) => {
+    void request.toArray().then((chunks) => {
+      const letter = JSON.parse(Buffer.concat(chunks as Buffer[]).toString()) as { text: string }
+      const isRight = request.headers['x-letters-token'] === MODEL_TOKEN
+      letters.push({ method: request.method, url: request.url, isRight, ...letter })
+      const reply = `<!doctype html><h1>${letter.text}</h1>`
+      const count = { input_tokens: 3, output_tokens: 5 }
+      response.end(JSON.stringify({ reply, count }))
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return { letters, url: `http://127.0.0.1:${port}`, close: () => void server.close() }
+}
+
+await t.test('an editor of the plugins folder speaks a protocol of its own', async (t) => {
+  const model = await startLetters()
+  t.teardown(() => model.close())
+  const data = t.testdir()
+  await mkdir(join(data, 'plugins', 'node_modules'), { recursive: true })
+  const own = join(data, 'plugins', 'node_modules', 'keyhook')
+  await cp(join(folder, 'node_modules', 'keyhook'), own, { recursive: true })
+  await writeFile(
+    join(data, 'plugins', 'edits.mjs'),
+    await readFile(join(folder, 'editor.mjs'), 'utf8'),
+  )
+  const env = { LETTERS_URL: model.url, LETTERS_TOKEN: MODEL_TOKEN }
+  const daemon = await start(data, env)
+  t.teardown(() => daemon.end('SIGKILL').then(() => undefined))
+  const { id: account } = await officeOf(daemon).post<{ id: string }>('/v1/accounts', { name: 'S' })
+  const { post, send } = officeOf(daemon, account)
+  const { id: app } = await post<{ id: string }>('/v1/apps', { template_id: 'blank' })
+  const edit = await post<{ id: string }>(`/v1/apps/${app}/edits`, { prompt: 'Say hello' })
+  let ended: { status: string; model?: string } & Partial<Failed> = { status: '' }
+  await until('the edit has ended', async () => {
+    ended = await send(`/v1/apps/${app}/edits/${edit.id}`)
+    return !['queued', 'running', 'waiting'].includes(ended.status)
+  })
+  t.equal(ended.status, 'completed', JSON.stringify(ended))
+  t.strictSame(model.letters, [
+    { method: 'PUT', url: '/letters', isRight: true, to: 'letters-1', text: 'Say hello' },
+  ])
+  t.equal(await daemon.end('SIGTERM'), 0)
+})
