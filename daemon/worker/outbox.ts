@@ -69,6 +69,7 @@ export function startOutbox(work: OutboxWork): { stop(): Promise<void> } {
   }
 
   async function run(): Promise<void> {
+    let told: string | undefined
     while (!signal.aborted) {
       const connected = await pRetry(connect, {
         retries: Infinity,
@@ -76,11 +77,13 @@ export function startOutbox(work: OutboxWork): { stop(): Promise<void> } {
         maxTimeout: RECONNECT.longest,
         randomize: true,
         signal,
-        onFailedAttempt({ error, attemptNumber }) {
-          const level = attemptNumber === 1 ? 'warn' : 'debug'
+        onFailedAttempt({ error }) {
+          const level = error.message === told ? 'debug' : 'warn'
+          told = error.message
           log[level]({ err: error }, 'outbox.unreachable: retrying')
         },
       })
+      told = undefined
       log.info('outbox.connected')
       try {
         while (!signal.aborted) {

@@ -14,9 +14,9 @@ import { sized } from '../support/soak.ts'
 const WRITER = fileURLToPath(new URL('../support/library-writer.js', import.meta.url))
 
 /** Processes of each library; all are killed. */
-const ROUNDS = sized(1, 8)
-/** Transactions of each, half of them rolled back: in the long form more than 200 of both. */
-const EACH = sized(8, 60)
+const ROUNDS = sized(1, 6)
+/** Transactions of each, half of them rolled back: in the long form 210 of both. */
+const EACH = sized(8, 70)
 
 const postgres = await startPostgres()
 t.teardown(() => postgres.stop())

@@ -15,8 +15,8 @@ import { sized } from '../support/soak.ts'
 
 /** Processes of the backend; each is killed. */
 const ROUNDS = sized(4, 50)
-/** Transactions of each, half of them rolled back, before the one that stays open. */
-const EACH = 8
+/** Transactions of each, half of them rolled back, before the one that stays open: in the long form 400 of both. */
+const EACH = sized(8, 16)
 const OPERATOR = 'operator-token-of-the-outbox-soak-0123'
 
 const postgres = await startPostgres()

@@ -1,11 +1,5 @@
-import { EntitySchema, MikroORM } from '@mikro-orm/postgresql'
-import { sql } from 'drizzle-orm'
-import { drizzle } from 'drizzle-orm/node-postgres'
-import knex from 'knex'
-import { Kysely, PostgresDialect } from 'kysely'
+import type { Knex } from 'knex'
 import pg from 'pg'
-import { Sequelize } from 'sequelize'
-import { DataSource } from 'typeorm'
 import type { Keyhook } from '../../daemon/embed/index.ts'
 
 /** An open library of a backend. */
@@ -44,13 +38,7 @@ function poolAt(location: string): pg.Pool {
   return pool
 }
 
-const Order = new EntitySchema<{ number: string }>({
-  name: 'Order',
-  tableName: 'orders',
-  properties: { number: { type: 'text', primary: true } },
-})
-
-/** Every library whose transactions are accepted, by name. */
+/** Every library whose transactions are accepted, by name; loaded when it is opened. */
 export const LIBRARIES = {
   pg: {
     dialect: 'postgres',
@@ -70,6 +58,7 @@ export const LIBRARIES = {
   sequelize: {
     dialect: 'postgres',
     async open(location) {
+      const { Sequelize } = await import('sequelize')
       const sequelize = new Sequelize(location, { logging: false })
       return {
         database: sequelize,
@@ -85,6 +74,8 @@ export const LIBRARIES = {
   drizzle: {
     dialect: 'postgres',
     async open(location) {
+      const { drizzle } = await import('drizzle-orm/node-postgres')
+      const { sql } = await import('drizzle-orm')
       const pool = poolAt(location)
       const db = drizzle(pool)
       return {
@@ -101,6 +92,7 @@ export const LIBRARIES = {
   kysely: {
     dialect: 'postgres',
     async open(location) {
+      const { Kysely, PostgresDialect } = await import('kysely')
       const pool = poolAt(location)
       const db = new Kysely<{ orders: { number: string } }>({
         dialect: new PostgresDialect({ pool }),
@@ -119,6 +111,7 @@ export const LIBRARIES = {
   knex: {
     dialect: 'postgres',
     async open(location) {
+      const { default: knex } = await import('knex')
       const { host, user, name } = partsOf(location)
       const db = knex({
         client: 'pg',
@@ -139,6 +132,7 @@ export const LIBRARIES = {
   typeorm: {
     dialect: 'postgres',
     async open(location) {
+      const { DataSource } = await import('typeorm')
       const { host, user, name } = partsOf(location)
       const source = new DataSource({ type: 'postgres', host, username: user, database: name })
       await source.initialize()
@@ -156,6 +150,12 @@ export const LIBRARIES = {
   'mikro-orm': {
     dialect: 'postgres',
     async open(location) {
+      const { EntitySchema, MikroORM } = await import('@mikro-orm/postgresql')
+      const Order = new EntitySchema<{ number: string }>({
+        name: 'Order',
+        tableName: 'orders',
+        properties: { number: { type: 'text', primary: true } },
+      })
       const { host, user, name } = partsOf(location)
       const orm = await MikroORM.init({
         entities: [Order],
@@ -179,6 +179,7 @@ export const LIBRARIES = {
   'sequelize-sqlite': {
     dialect: 'sqlite',
     async open(location) {
+      const { Sequelize } = await import('sequelize')
       const sequelize = new Sequelize({ dialect: 'sqlite', storage: location, logging: false })
       return {
         database: sequelize,
@@ -194,6 +195,7 @@ export const LIBRARIES = {
   'knex-sqlite': {
     dialect: 'sqlite',
     async open(location) {
+      const { default: knex } = await import('knex')
       const db = knex({
         client: 'sqlite3',
         connection: { filename: location },
@@ -202,7 +204,7 @@ export const LIBRARIES = {
       return {
         database: db,
         order: (keyhook, number, work) =>
-          keyhook.transaction(async (trx: knex.Knex.Transaction) => {
+          keyhook.transaction(async (trx: Knex.Transaction) => {
             await trx('orders').insert({ number })
             await work(trx)
           }),

@@ -163,7 +163,7 @@ func must(err error) {
 func must2(_ sql.Result, err error) { must(err) }
 
 func main() {
-	db, err := sql.Open("postgres", os.Args[1]+"&sslmode=disable")
+	db, err := sql.Open("postgres", os.Args[1])
 	must(err)
 	first, _ := strconv.Atoi(os.Args[2])
 	count, _ := strconv.Atoi(os.Args[3])
@@ -198,8 +198,15 @@ function go(folder: string): Candidate {
       )
       return succeeds(['go', 'build', '-o', program, '.'], folder)
     },
-    command: (url, first, count) => [program, url, String(first), String(count)],
+    command: (url, first, count) => [program, settingsOf(url), String(first), String(count)],
   }
+}
+
+/** The address of a test's server, which listens on a Unix socket, as lib/pq reads it. */
+function settingsOf(url: string): string {
+  const { searchParams, username, pathname } = new URL(url)
+  const host = searchParams.get('host') ?? ''
+  return `host=${host} user=${username} dbname=${pathname.slice(1)} sslmode=disable`
 }
 
 const JAVA = `import java.sql.*;
@@ -236,8 +243,8 @@ class Writer {
 }
 `
 
-/** Where Debian's libxerial-sqlite-jdbc-java puts the driver. */
-const SQLITE_JDBC = '/usr/share/java/sqlite-jdbc.jar'
+/** The driver: a jar with its native library, or where Debian's libxerial-sqlite-jdbc-java puts it. */
+const SQLITE_JDBC = process.env['KEYHOOK_TEST_SQLITE_JDBC'] ?? '/usr/share/java/sqlite-jdbc.jar'
 
 function java(folder: string): Candidate {
   const classes = `${folder}:${SQLITE_JDBC}`
