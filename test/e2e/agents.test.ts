@@ -81,7 +81,6 @@ const ROUTES: Readonly<Record<string, readonly [method: string, path: string]>> 
   files_get: ['GET', 'files/{file_id}'],
   deploy_logs: ['GET', 'deployments/{deployment_id}/logs'],
   deploy_status: ['GET', 'deploy/status'],
-  deploy_rollback: ['POST', 'deploy/rollback?wait=25'],
   observe_logs: ['GET', 'logs'],
 }
 

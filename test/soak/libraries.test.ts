@@ -107,7 +107,7 @@ await t.test('what is no open transaction is refused, whatever the library', asy
     await pool.end()
   })
   await pool.query('CREATE TABLE orders (number TEXT PRIMARY KEY)')
-  const event = { account_id: 'acct_1', type: 'order.paid', data: {} }
+  const event = { account_id: 'acct_1', type: 'order.paid', data: {} } as const
   for (const [name, { dialect, open }] of Object.entries(LIBRARIES)) {
     if (dialect === 'sqlite') continue
     const library = await open(url)

@@ -39,7 +39,7 @@ await order(begin + numbers.length, async () => {
 function order(number: number, end: () => Promise<void>): Promise<void> {
   return library.order(keyhook, `o_${number}`, async (transaction) => {
     const data = { number: `o_${number}` }
-    const event = { account_id: 'acct_1', type: 'order.paid', data }
+    const event = { account_id: 'acct_1', type: 'order.paid', data } as const
     await keyhook.webhooks.publish(event, { transaction })
     await end()
   })

@@ -11,8 +11,6 @@ import type { Family } from '../../daemon/operations/family.ts'
 import { message, sendMcp } from './mcp.ts'
 import type { Answer, AnyBody, Asking, World } from './world.ts'
 
-type Protocol = 'mcp' | 'a2a'
-
 /** A call of a tool. */
 export interface ToolCall {
   readonly tool: ToolSpec

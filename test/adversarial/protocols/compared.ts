@@ -50,7 +50,7 @@ export interface Compared {
   readonly said: (readonly [tool: string, text: string])[]
 }
 
-export const nothingCompared = (): Compared => ({
+const nothingCompared = (): Compared => ({
   calls: 0,
   allowed: new Set(),
   outcomes: new Map(),

@@ -33,7 +33,7 @@ async function described(world: World, key: string, ids: Readonly<Record<string,
 const find = createCallFinder(FAMILIES)
 
 /** Accounts whose texts are instructions, and that have none. */
-export interface Texts {
+interface Texts {
   readonly bad: Bed
   readonly good: Bed
 }
