@@ -1,6 +1,5 @@
 /**
- * This file has no types: it is what TypeScript finds with `"moduleResolution": "node10"` (or `"node"`), which
- * cannot read the entries of this package. Its name is the remedy: set `"moduleResolution"` in tsconfig.json to
- * `"nodenext"`, or to `"bundler"`.
+ * This file is no module, so that TypeScript names it: `"moduleResolution": "node10"` (or `"node"`) finds it in
+ * place of every entry of this package, which that resolution cannot read. Its name is the remedy: set
+ * `"moduleResolution"` in tsconfig.json to `"nodenext"` or `"bundler"`.
  */
-export {}
