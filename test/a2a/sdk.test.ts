@@ -71,8 +71,8 @@ async function drive(t: Test, binding: Binding, database?: string): Promise<void
 
   const made = await send('apps_create', { template_id: 'blank', name: 'Tailor' }, '')
   t.equal(made.status.state, 'TASK_STATE_COMPLETED')
-  const { parts } = made.artifacts?.[0] as { parts: [{ data: { id: string } }] }
-  const [{ data: app }] = parts
+  const [artifact = {}] = made.artifacts ?? []
+  const [{ data: app }] = artifact['parts'] as [{ data: { id: string } }]
   const on = { app_id: app.id }
 
   const editing = client.sendMessageStream(ask('edits_create', on, 'green'))

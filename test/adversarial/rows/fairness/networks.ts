@@ -48,12 +48,12 @@ export const NETWORK_ROWS: readonly Row[] = [
   {
     id: 'F09',
     case: 'Three networks guess passwords without end, thirty at once each, while the owner signs in from another.',
-    answer: 'Password hashing serves the networks in turn: `10 of 10` sign-ins.',
+    answer: 'Password hashing serves the networks in turn: the owner signs in `every time`.',
   },
   {
     id: 'F10',
     case: 'Ten networks flood sign-in, for the address of the owner and for unknown ones.',
-    answer: 'The owner signs in from elsewhere: `10 of 10`.',
+    answer: 'The owner signs in from elsewhere, `every time`.',
   },
   {
     id: 'F11',
