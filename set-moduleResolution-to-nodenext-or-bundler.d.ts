@@ -3,4 +3,3 @@
  * place of every entry of this package, which that resolution cannot read. Its name is the remedy: set
  * `"moduleResolution"` in tsconfig.json to `"nodenext"` or `"bundler"`.
  */
-declare const keyhook: never

@@ -113,8 +113,7 @@ await t.test('what families build on imports no family', async (t) => {
 await t.test('the daemon creates events of declared types only', async (t) => {
   t.same(
     daemon.filter(({ text }) => /\bengine\.newEvent\(/.test(codeOf(text))).map(({ path }) => path),
-    // A task's updates are notifications of the protocol: no webhook can subscribe to them.
-    ['daemon/events/types.ts', 'daemon/jobs/notify-task.ts'],
+    ['daemon/events/types.ts'],
   )
 })
 
