@@ -1,4 +1,4 @@
-import { id, int, orNull } from '../../store/sql/columns.ts'
+import { id, int, named, orNull } from '../../store/sql/columns.ts'
 import { defineModel } from '../model/define.ts'
 
 /** What an app serves. */
@@ -7,8 +7,8 @@ export const SITES = defineModel('sites', {
   account_id: id(),
   /** What is live; null while nothing is. */
   deployment_id: orNull(id()),
-  /** Rises with each switch and each time that it goes offline; 0 until the first. */
-  turn: int(),
+  /** Incremented when the site switches or goes offline; 0 before the first switch. */
+  generation: named('turn', int()),
   /** Begins the address under which its files are seen before they are published; nobody guesses it. */
   preview: id(),
 })

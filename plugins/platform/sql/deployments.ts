@@ -95,7 +95,7 @@ export function deploymentWrites({
   }
 
   /** Puts a deployment, or nothing, on the app's site. */
-  async function turn(app_id: string, deployment_id: string | null): Promise<void> {
+  async function switchTo(app_id: string, deployment_id: string | null): Promise<void> {
     await query(`UPDATE ${t.sites} SET deployment_id = $2, turn = turn + 1 WHERE app_id = $1`, [
       app_id,
       deployment_id,
@@ -123,7 +123,7 @@ export function deploymentWrites({
   return {
     ...deploymentReads({ query, t, dialect }),
     async openSite(site) {
-      await rows.insert(SITES, SITES.toRow({ ...site, deployment_id: null, turn: 0 }))
+      await rows.insert(SITES, SITES.toRow({ ...site, deployment_id: null, generation: 0 }))
       tell(site.app_id)
     },
     async insert(deployment) {
@@ -181,7 +181,7 @@ export function deploymentWrites({
         `UPDATE ${t.deployments} SET status = 'live' WHERE id = $1 RETURNING *`,
         [id],
       )
-      await turn(row.app_id, id)
+      await switchTo(row.app_id, id)
       return live && DEPLOYMENTS.toRecord(live)
     },
     async announce(id) {
@@ -230,7 +230,7 @@ export function deploymentWrites({
         announced: true,
       })
       const row = await insert(offline, 'TRUE')
-      await turn(given.app_id, null)
+      await switchTo(given.app_id, null)
       return row && DEPLOYMENTS.toRecord(row)
     },
   }
