@@ -1,6 +1,6 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { RecordOf } from '../model/define.ts'
-import type { SITES } from '../models/sites.ts'
+import type { SITES } from '../models/deployments.ts'
 
 export type SiteRecord = RecordOf<typeof SITES>
 

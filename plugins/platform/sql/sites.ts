@@ -3,8 +3,7 @@ import type { EarlierRelease, HostedApp, SiteState } from '../contract/sites.ts'
 import { EARLIER } from '../contract/sites.ts'
 import type { Row } from '../../store/sql/rows.ts'
 import { integer, integerOrNull, textOrNull } from '../../store/sql/rows.ts'
-import { IS_IN_PROGRESS } from '../models/deployments.ts'
-import { SITES } from '../models/sites.ts'
+import { IS_IN_PROGRESS, SITES } from '../models/deployments.ts'
 import type { ReadScope } from './scope.ts'
 
 /** Among how many releases it is looked for what was live before. */
