@@ -1,3 +1,4 @@
+import type { SkillArtifact } from '../../operations/agent.ts'
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
 import type { DeploymentRecord } from '../../../plugins/platform/contract/deployments.ts'
@@ -249,4 +250,11 @@ export function pathOfDeployment({
   id,
 }: Pick<z.input<typeof deploymentAnswer>, 'app_id' | 'id'>): string {
   return `/v1/apps/${app_id}/deployments/${id ?? ''}`
+}
+
+/** The deployment, with the address of its release. */
+export const RELEASE: SkillArtifact = {
+  name: 'release',
+  operation: 'deploy.get',
+  ask: ({ app_id, id }) => ({ app_id: String(app_id), deployment_id: String(id) }),
 }

@@ -10,8 +10,9 @@ import type {
   TaskWrites,
 } from '../contract/tasks.ts'
 import { KEPT_WITHOUT_WORK, MOST_TASKS_COUNTED, TASK_PAGE_BYTES } from '../contract/tasks.ts'
-import type { Condition } from '../model/conditions.ts'
-import { allOf, asked, equal, having } from '../model/conditions.ts'
+import type { Condition } from '../../store/sql/conditions.ts'
+import { allOf, asked, equal } from '../../store/sql/conditions.ts'
+import { having } from '../model/pages.ts'
 import { recordsOf } from '../model/records.ts'
 import { AGENT_MESSAGES, AGENT_PUSHES, AGENT_TASKS } from '../models/tasks.ts'
 import type { ReadScope as Scope } from './scope.ts'
