@@ -95,7 +95,7 @@ export interface AccountList<T, Wire> {
   /** Position of a record. */
   cursorOf(row: NoInfer<T>): string
   /** How the records of a page are printed. */
-  show(rows: readonly NoInfer<T>[]): Show<NoInfer<T>, Wire> | Promise<Show<NoInfer<T>, Wire>>
+  show(rows: readonly T[]): Show<T, Wire> | Promise<Show<T, Wire>>
 }
 
 type Show<T, Wire> = (row: T) => Wire
