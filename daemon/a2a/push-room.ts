@@ -34,11 +34,8 @@ export async function judgeRoom(reads: Reads, wanted: Wanted, now: Instant): Pro
   const pushes = await reads.tasks.pushes(task_id)
   requireFewer(staying(pushes, held, id))
   if (held.length < MAX_WEBHOOKS || pushes.some((push) => push.id === id)) return
-  const own = new Set(held.filter(isOfPush).map((webhook) => webhook.id))
-  for (const push of await reads.tasks.endedPushes(account_id, now, MAX_ENDED)) {
-    if (own.has(push.webhook_id) && !(await isSending(reads.deliveries, push))) return
-  }
-  throw webhookError('webhook_limit_reached')
+  const { done } = await idlePushes(reads, account_id, held, now).next()
+  if (done === true) throw webhookError('webhook_limit_reached')
 }
 
 /**
@@ -54,9 +51,21 @@ export async function endBefore(call: Change, wanted: Wanted): Promise<void> {
   const stay = staying(pushes, await tx.webhooksOf(account_id), id)
   requireFewer(stay)
   for (const push of pushes) if (!stay.includes(push)) await endPush(call, push)
-  if ((await tx.webhooksOf(account_id)).length < MAX_WEBHOOKS) return
-  for (const push of await tx.tasks.endedPushes(account_id, now, MAX_ENDED)) {
-    if (!(await isSending(tx.deliveries, push))) await endPush(call, push)
+  const held = await tx.webhooksOf(account_id)
+  if (held.length < MAX_WEBHOOKS) return
+  for await (const push of idlePushes(tx, account_id, held, now)) await endPush(call, push)
+}
+
+/** Pushes of ended tasks that have nothing left to send, and whose webhook serves them alone. */
+async function* idlePushes(
+  { tasks, deliveries }: Reads,
+  accountId: string,
+  held: readonly WebhookRecord[],
+  now: Instant,
+): AsyncGenerator<TaskPush, void> {
+  const own = new Set(held.filter(isOfPush).map((webhook) => webhook.id))
+  for (const push of await tasks.endedPushes(accountId, now, MAX_ENDED)) {
+    if (own.has(push.webhook_id) && !(await isSending(deliveries, push))) yield push
   }
 }
 
