@@ -180,17 +180,18 @@ function keepWatch({ store, engine, clock }: Platform, log: Log): () => void {
 }
 
 async function purge(
-  { store, clock }: Platform,
+  platform: Platform,
   { retentionDays, auditDays, accessDays }: Config,
   log: Log,
   isStopping: () => boolean,
 ): Promise<void> {
+  const { store, clock } = platform
   const days = (count: number) => (count === 0 ? null : count * DAY)
   const access = accessDays * DAY
   const retention = { events: days(retentionDays), audit: days(auditDays), access }
   try {
     const purged = await purgeExpired(store, retention, clock.now(), isStopping)
-    const pushes = await deleteEndedPushes(store, clock.now(), isStopping)
+    const pushes = await deleteEndedPushes(platform, clock.now(), isStopping)
     if (pushes > 0) log.info({ pushes }, 'deleted the webhooks of ended tasks')
     if (Object.keys(purged).length > 0) log.info({ purged }, 'deleted expired rows')
   } catch (cause) {
