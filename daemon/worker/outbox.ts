@@ -9,7 +9,7 @@ import type { RowPublisher } from './outbox/publish-rows.ts'
 import { createRowPublisher } from './outbox/publish-rows.ts'
 import type { OutboxStatus } from './outbox/status.ts'
 
-/** Pause while the store cannot commit. */
+/** Pause while the store cannot commit: shorter than an account is held. */
 const PAUSE: Millis = SECOND
 /** First and longest pause before the next attempt to connect. */
 const RECONNECT = { first: SECOND / 2, longest: 15 * SECOND } as const
@@ -109,7 +109,7 @@ export function startOutbox(work: OutboxWork): { stop(): Promise<void> } {
   }
 }
 
-/** Publishes until nothing is left that can be published. */
+/** Publishes until nothing is left but rows of accounts that are held. */
 async function takeAll(
   source: OutboxSource,
   publisher: RowPublisher,
@@ -119,7 +119,11 @@ async function takeAll(
     let isStalled = false
     const taken = await source.take(async (rows) => {
       const outcomes = await publisher.publish(rows)
-      isStalled = outcomes.every((outcome) => outcome === 'waits')
+      const held = new Set(publisher.held())
+      // Without the accounts that are held now, the next rows are others: only the store is waited for.
+      isStalled =
+        outcomes.every((outcome) => outcome === 'waits') &&
+        !rows.some(({ account_id }) => held.has(account_id))
       return outcomes
     }, publisher.held())
     if (taken === 0) return

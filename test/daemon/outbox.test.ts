@@ -10,6 +10,7 @@ import { startDaemon } from '../../daemon/daemon.ts'
 import { createKeyhook } from '../../daemon/embed/index.ts'
 import { FAMILIES } from '../../daemon/families/index.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
+import { kernelError } from '../../lib/errors.ts'
 import { OUTBOX_SQL } from '../../plugins/outbox/contract/table.ts'
 import { openPostgresOutbox } from '../../plugins/outbox/postgres.ts'
 import { openSqliteOutbox } from '../../plugins/outbox/sqlite.ts'
@@ -94,6 +95,21 @@ async function open(
       return Number(found?.split(' ').at(-1))
     },
   }
+}
+
+/** Refuses the events that an account publishes, for as long as the function returns an error. */
+function refuseEvents(
+  { daemon }: Stage,
+  errorFor: (account: string | undefined) => Error | undefined,
+): void {
+  const { outbox } = daemon.platform.engine
+  const { publish } = outbox
+  const refusing: typeof publish = async (events) => {
+    const error = errorFor(events[0]?.account_id)
+    if (error !== undefined) throw error
+    return publish.call(outbox, events)
+  }
+  Object.assign(outbox, { publish: refusing })
 }
 
 const settled = (stage: Stage): Promise<void> =>
@@ -184,6 +200,35 @@ for (const [name, openBackend] of Object.entries(BACKENDS)) {
     for (const data of ['{', '[]', '1', 'null']) {
       await t.rejects(session.run(insertRow({ data })), 'the transaction learns at once')
     }
+  })
+
+  await t.test(`${name}: an account with too many events delays no other`, async (t) => {
+    const folder = t.testdir()
+    const backend = await openBackend(folder)
+    const session = await createTables(backend)
+    const stage = await open(t, backend, session, folder)
+    let isLimited = true
+    let failures = 1
+    refuseEvents(stage, (account) => {
+      if (account === 'acct_1') {
+        const limited = kernelError('rate_limited', { details: { retry_after: 1 } })
+        return isLimited ? limited : undefined
+      }
+      failures -= 1
+      return failures >= 0 ? kernelError('unavailable') : undefined
+    })
+    // More than are taken at once, and first.
+    const first = Array.from({ length: 300 }, () => insertRow({})).join(';')
+    await session.run(`BEGIN; ${first}; ${insertRow({ account_id: 'acct_2' })}; COMMIT`)
+    await until(
+      'the other account is served',
+      async () => (await stage.events('acct_2')).length === 1,
+    )
+    t.equal(await stage.waiting(), 300)
+    isLimited = false
+    await settled(stage)
+    t.equal(await stage.metric('keyhook_outbox_rows_total{result="published"}'), 301)
+    t.equal(await stage.metric('keyhook_outbox_rows_total{result="refused"}'), 0)
   })
 
   await t.test(

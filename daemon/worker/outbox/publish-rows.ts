@@ -2,7 +2,7 @@ import type { NewEvent } from '../../../lib/engine/ports.ts'
 import { KeyhookError, kernelError } from '../../../lib/errors.ts'
 import { FULL_AUTHORITY } from '../../../lib/grant/authority.ts'
 import { JsonError, requireIJson } from '../../../lib/internal/json.ts'
-import type { Instant } from '../../../lib/time.ts'
+import type { Millis } from '../../../lib/time.ts'
 import { SECOND } from '../../../lib/time.ts'
 import type {
   OutboxRow,
@@ -39,8 +39,11 @@ export interface RowPublisherOptions {
 
 const readEvent = createInputReader(publishedEvent)
 
-/** Seconds for which an account with too many waiting events is left out, unless the error names others. */
-const HELD_FOR = 1
+/**
+ * Least seconds for which an account with too many waiting events is left out: longer than any pause, so that
+ * its rows, which may be the first, do not come back before others were tried.
+ */
+const HELD_FOR = 2
 
 /** Maximum accounts that are remembered to exist. */
 const MAX_EXISTING = 10_000
@@ -62,7 +65,8 @@ const operatorFor = (account_id: string): OperatorPrincipal => ({
 export function createRowPublisher(options: RowPublisherOptions): RowPublisher {
   const { platform, hasAccounts, counts, onRefused } = options
   const { engine, eventTypes, clock, store } = platform
-  const heldUntil = new Map<string, Instant>()
+  /** By the steady clock. */
+  const heldUntil = new Map<string, Millis>()
   /** Accounts that exist. They are never deleted. */
   const existing = new Set<string>()
 
@@ -107,8 +111,8 @@ export function createRowPublisher(options: RowPublisherOptions): RowPublisher {
     if (!(cause instanceof KeyhookError)) return { code: 'internal_error', reason: String(cause) }
     if (cause.code === 'unavailable') return 'waits'
     if (cause.code !== 'rate_limited') return { code: cause.code, reason: reasonOf(cause) }
-    const seconds = Number(cause.details?.['retry_after'] ?? HELD_FOR)
-    heldUntil.set(row.account_id, clock.now() + seconds * SECOND)
+    const seconds = Math.max(HELD_FOR, Number(cause.details?.['retry_after'] ?? 0))
+    heldUntil.set(row.account_id, clock.steady() + seconds * SECOND)
     return 'waits'
   }
 
@@ -132,7 +136,7 @@ export function createRowPublisher(options: RowPublisherOptions): RowPublisher {
       return outcomes
     },
     held() {
-      const now = clock.now()
+      const now = clock.steady()
       for (const [account, until] of heldUntil) if (until <= now) heldUntil.delete(account)
       return [...heldUntil.keys()]
     },
