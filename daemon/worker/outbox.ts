@@ -36,6 +36,9 @@ export function startOutbox(work: OutboxWork): { stop(): Promise<void> } {
     platform,
     hasAccounts,
     counts: status.counts,
+    onUnexplained({ id }, cause) {
+      log.error({ err: cause, event_id: id }, 'outbox.failed: a row is refused as internal_error')
+    },
     onRefused(refused) {
       const [first] = refused
       log.warn(
@@ -69,7 +72,7 @@ export function startOutbox(work: OutboxWork): { stop(): Promise<void> } {
   }
 
   async function run(): Promise<void> {
-    let told: string | undefined
+    let lastError: string | undefined
     while (!signal.aborted) {
       const connected = await pRetry(connect, {
         retries: Infinity,
@@ -78,12 +81,12 @@ export function startOutbox(work: OutboxWork): { stop(): Promise<void> } {
         randomize: true,
         signal,
         onFailedAttempt({ error }) {
-          const level = error.message === told ? 'debug' : 'warn'
-          told = error.message
+          const level = error.message === lastError ? 'debug' : 'warn'
+          lastError = error.message
           log[level]({ err: error }, 'outbox.unreachable: retrying')
         },
       })
-      told = undefined
+      lastError = undefined
       log.info('outbox.connected')
       try {
         while (!signal.aborted) {

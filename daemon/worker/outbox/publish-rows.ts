@@ -33,6 +33,8 @@ export interface RowPublisherOptions {
   /** Whether an account must have been created: false when accounts are the embedder's own. */
   readonly hasAccounts: boolean
   readonly counts: OutboxStatus['counts']
+  /** Called with the cause of an internal error, which the row must not contain: the backend's database keeps it. */
+  readonly onUnexplained: (row: OutboxRow, cause: unknown) => void
   /** Called once for each group of rows that has refused ones. */
   readonly onRefused: (refused: readonly (OutboxRow & RowRefusal)[]) => void
 }
@@ -51,6 +53,8 @@ const MAX_EXISTING = 10_000
 /** Maximum characters of a reason. */
 const MAX_REASON = 1000
 
+const UNEXPLAINED = 'it could not be published: the log of the daemon has the cause'
+
 /** A row is published as the operator would. */
 const operatorFor = (account_id: string): OperatorPrincipal => ({
   type: 'operator',
@@ -63,7 +67,7 @@ const operatorFor = (account_id: string): OperatorPrincipal => ({
  * that cannot be committed affects no other; the engine commits them in groups.
  */
 export function createRowPublisher(options: RowPublisherOptions): RowPublisher {
-  const { platform, hasAccounts, counts, onRefused } = options
+  const { platform, hasAccounts, counts, onRefused, onUnexplained } = options
   const { engine, eventTypes, clock, store } = platform
   /** By the steady clock. */
   const heldUntil = new Map<string, Millis>()
@@ -108,7 +112,10 @@ export function createRowPublisher(options: RowPublisherOptions): RowPublisher {
 
   function outcomeOf(row: OutboxRow, cause: unknown): RowOutcome {
     // What cannot be explained must not be tried forever either, before all other rows.
-    if (!(cause instanceof KeyhookError)) return { code: 'internal_error', reason: String(cause) }
+    if (!(cause instanceof KeyhookError)) {
+      onUnexplained(row, cause)
+      return { code: 'internal_error', reason: UNEXPLAINED }
+    }
     if (cause.code === 'unavailable') return 'waits'
     if (cause.code !== 'rate_limited') return { code: cause.code, reason: reasonOf(cause) }
     const seconds = Math.max(HELD_FOR, Number(cause.details?.['retry_after'] ?? 0))
