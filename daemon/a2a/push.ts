@@ -29,7 +29,7 @@ type Wanted = Target & { readonly id: string }
 export async function judgePush({ platform, allows }: A2aCall, wanted: Target): Promise<void> {
   if (!allows(createPush)) throw missingScope()
   judgeHeaders(platform, headersOf(wanted))
-  await judgeTarget(platform, wanted.url)
+  await judgeTarget(platform, wanted.url, 'configuration.taskPushNotificationConfig.url')
 }
 
 /** Pushes the updates of a task from now on; what has the id of another one replaces it. */
