@@ -43,7 +43,7 @@ export const createPush = operation({
   },
   async prepare({ platform, body }) {
     judgeHeaders(platform, body.headers)
-    return judgeTarget(platform, body.url)
+    return judgeTarget(platform, body.url, 'url')
   },
   async run(call) {
     const { platform, tx, body, prepared: url, now } = call

@@ -35,7 +35,7 @@ export async function judgePush(
   const { platform, principal, allows } = call
   if (!allows(createPush)) throw missingScope()
   judgeHeaders(platform, headersOf(wanted))
-  await judgeTarget(platform, wanted.url)
+  await judgeTarget(platform, wanted.url, 'configuration.taskPushNotificationConfig.url')
   const { store, clock } = platform
   // Of a message that was sent before, the work has begun, and its push may be there.
   if ((await store.tasks.sent(principal.key.id, messageId, taskId)) !== undefined) return

@@ -324,7 +324,9 @@ async function openOnce(
   config: Config,
   folder: DataFolder,
 ): Promise<{ readonly detail: string; readonly payments: readonly Check[] }> {
-  const local = await openLocal(config, createLog('silent'), folder, 'http://localhost')
+  // The outbox is a check of its own.
+  const own = { ...config, outboxUrl: undefined }
+  const local = await openLocal(own, createLog('silent'), folder, 'http://localhost')
   try {
     return { ...(await askKeys(config)), payments: await askPayments(config) }
   } finally {

@@ -62,6 +62,11 @@ function refusedFor(t: Test, reply: Reply, reason: string): void {
   t.match(reply.error?.details, [{ reason }], reply.text)
 }
 
+/** It names the field as the request has it. */
+function refusedUrl(t: Test, reply: Reply, reason: string, field: string): void {
+  t.match(reply.error?.details, [{ reason }, { fieldViolations: [{ field }] }], reply.text)
+}
+
 for (const binding of BINDINGS) {
   void t.test(`${binding}: updates are pushed signed, with what was asked for`, async (t) => {
     const stage = await createSetting(t, binding)
@@ -126,8 +131,8 @@ for (const binding of BINDINGS) {
     }
     const left = await client.ask('ListTaskPushNotificationConfigs', { taskId })
     t.match(left.result, { configs: { length: 1 } })
-    refusedFor(t, await create({ url: 'https://10.0.0.1/' }), 'URL_NOT_PUBLIC')
-    refusedFor(t, await create({ url: 'nothing' }), 'INVALID_URL')
+    refusedUrl(t, await create({ url: 'https://10.0.0.1/' }), 'URL_NOT_PUBLIC', 'url')
+    refusedUrl(t, await create({ url: 'nothing' }), 'INVALID_URL', 'url')
     for (let count = 2; count <= 10; count += 1) await create({ id: `p${count}` })
     refusedFor(t, await create({ id: 'p11' }), 'TOO_MANY_PUSHES')
     const configuration = { taskPushNotificationConfig: { url, id: 'p11' } }
@@ -189,7 +194,8 @@ for (const binding of BINDINGS) {
       t.match((await client.ask('ListTasks')).result, { totalSize: 0 })
       const configuration = { taskPushNotificationConfig: { url: 'https://192.168.0.1/' } }
       const refused = await stage.client.ask('SendMessage', { message, configuration })
-      refusedFor(t, refused, 'URL_NOT_PUBLIC')
+      const field = 'configuration.taskPushNotificationConfig.url'
+      refusedUrl(t, refused, 'URL_NOT_PUBLIC', field)
       t.match((await stage.client.ask('ListTasks')).result, { totalSize: 0 })
     },
   )

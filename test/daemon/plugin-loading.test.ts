@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { examine } from '../../daemon/cli/doctor.ts'
@@ -17,6 +18,7 @@ import { clockOf } from '../../daemon/machine/ports.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
 import { createClock } from '../support/clock.ts'
 import { until } from '../support/daemon.ts'
+import { EditError } from '../../plugins/edits/contract.ts'
 
 const EDITOR = `{ available: true, carryOut: async () => undefined }`
 
@@ -46,6 +48,9 @@ async function refusal(env: Readonly<Record<string, string>>, dataDir?: string):
   return cause.message
 }
 
+const LETTERS_URL = `options: { name: { env: 'LETTERS_NAME', doc: 'Name.', default: 'a' },
+  url: { env: 'LETTERS_URL', doc: 'Address.', default: 'letters' } }`
+
 const MALFORMED: Readonly<Record<string, readonly [source: string, told: RegExp]>> = {
   'a syntax error': ['export const = 1', /, which cannot be loaded: /],
   'an error of its own': [`throw new Error('one\\ntwo')`, /, which cannot be loaded: one$/],
@@ -71,7 +76,23 @@ const MALFORMED: Readonly<Record<string, readonly [source: string, told: RegExp]
   ],
   'an origin that is none': [
     module(`network: { policy: 'listed', origins: () => ['x'] }`),
-    /, which cannot be opened: /,
+    /, which cannot be opened: each of its origins must be an address such as https:/,
+  ],
+  'an option that is no address': [
+    module(`${LETTERS_URL}, network: { policy: 'listed', origins: ({ url }) => [url] }`),
+    /, which cannot be opened: LETTERS_URL must be an address such as https:/,
+  ],
+  'an option that it cannot parse as an address': [
+    module(
+      `${LETTERS_URL}, network: { policy: 'listed', origins: ({ url }) => [new URL(url).origin] }`,
+    ),
+    /, which cannot be opened: LETTERS_URL must be an address such as https:/,
+  ],
+  'an address without http': [
+    module(
+      `${LETTERS_URL.replace('letters', 'letters:80')}, network: { policy: 'listed', origins: ({ url }) => [url] }`,
+    ),
+    /, which cannot be opened: LETTERS_URL must be an address such as https:/,
   ],
 }
 
@@ -124,6 +145,34 @@ await t.test('what a plugin created is closed although it cannot be used', async
   t.equal(told.closed, 1)
   finish?.(made)
   await until('it is closed', async () => told.closed === 2)
+})
+
+await t.test('a file outside of every package gets the package of the service', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'keyhook-plugin-'))
+  t.teardown(() => {
+    rmSync(folder, { recursive: true })
+  })
+  const file = join(folder, 'editor.mjs')
+  const importing = (more: string): string => `
+    import { definePlugin } from 'keyhook/plugins'
+    import { EditError } from 'keyhook/plugins/edits'
+    ${more}
+    export const plugin = definePlugin({ contract: 'edits', name: 'letters',
+      create: () => ({ ...${EDITOR}, EditError }) })`
+  writeFileSync(file, importing(''))
+  const { made, close } = await open({ KEYHOOK_EDITS_PLUGIN: file })
+  t.equal(Reflect.get(made[0] ?? {}, 'EditError'), EditError, 'there is one copy')
+  await close()
+  const others: readonly (readonly [more: string, told: RegExp])[] = [
+    [`import 'keyhook/no-such-part'`, /'\.\/no-such-part' is not (defined|exported)/],
+    [`import 'keyhook-more'`, /Cannot find package 'keyhook-more'/],
+    [`import './keyhook/plugins.mjs'`, /Cannot find module/],
+  ]
+  for (const [at, [more, told]] of others.entries()) {
+    const other = join(folder, `other-${at}.mjs`)
+    writeFileSync(other, importing(more))
+    t.match(await refusal({ KEYHOOK_EDITS_PLUGIN: other }), told)
+  }
 })
 
 await t.test('the plugins folder holds plugins by their contracts, and nothing else', async (t) => {
@@ -229,7 +278,6 @@ await t.test('serve loads what others only name, and doctor shows what it declar
   writeFileSync(`${plugin.slice(0, -4)}-two.mjs`, module(options))
   writeFileSync(plugin, module(options))
   await t.rejects(startDaemon(readConfig(env), log), /only one can be used$/)
-  const { rmSync } = await import('node:fs')
   rmSync(plugin)
   const given = { ...env, LETTERS_TOKEN: 'a-secret-token' }
   const daemon = await startDaemon(readConfig(given), log)

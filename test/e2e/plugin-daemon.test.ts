@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -27,7 +28,6 @@ t.teardown(() => packed.remove())
 const folder = await packed.install(['@modelcontextprotocol/core'])
 await cp(join(ROOT, 'test/support/stranger/bucket.mjs'), join(folder, 'bucket.mjs'))
 const editor = blocksOf('plugins.md').find(({ kind }) => kind === 'js editor.mjs')
-await writeFile(join(folder, 'editor.mjs'), editor?.text ?? '')
 
 function start(data: string, env: Env): Promise<DaemonProcess> {
   const settings = { KEYHOOK_DATA_DIR: data, KEYHOOK_OPERATOR_TOKEN: TOKEN, ...env }
@@ -140,14 +140,11 @@ async function startLetters() {
 await t.test('an editor of the plugins folder speaks a protocol of its own', async (t) => {
   const model = await startLetters()
   t.teardown(() => model.close())
-  const data = t.testdir()
-  await mkdir(join(data, 'plugins', 'node_modules'), { recursive: true })
-  const own = join(data, 'plugins', 'node_modules', 'keyhook')
-  await cp(join(folder, 'node_modules', 'keyhook'), own, { recursive: true })
-  await writeFile(
-    join(data, 'plugins', 'edits.mjs'),
-    await readFile(join(folder, 'editor.mjs'), 'utf8'),
-  )
+  // No package is found from here: not the one that the daemon is of, and not this repository.
+  const data = await mkdtemp(join(tmpdir(), 'keyhook-data-'))
+  t.teardown(() => rm(data, { recursive: true }))
+  await mkdir(join(data, 'plugins'))
+  await writeFile(join(data, 'plugins', 'edits-letters.mjs'), editor?.text ?? '')
   const env = { LETTERS_URL: model.url, LETTERS_TOKEN: MODEL_TOKEN }
   const daemon = await start(data, env)
   t.teardown(() => daemon.end('SIGKILL').then(() => undefined))

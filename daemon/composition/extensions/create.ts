@@ -33,14 +33,15 @@ export interface PluginMachine {
  * @throws ConfigError of one line
  */
 export async function createPlugin<Name extends ContractName>(
-  { label, plugin, options }: LoadedPlugin<Name>,
+  loaded: LoadedPlugin<Name>,
   { clock, log, ownHosts }: PluginMachine,
   closers: Closers,
 ): Promise<Contracts[Name]> {
-  const { contract, name, network } = plugin
+  const { label, plugin, options } = loaded
+  const { contract, name } = plugin
   const stop = new AbortController()
   try {
-    const outbound = await openNetwork(network, options, ownHosts)
+    const outbound = await openNetwork(loaded, ownHosts)
     closers.push(() => outbound.close())
     const logger = log.child({ plugin: name })
     const creating = (async (): Promise<unknown> =>
@@ -100,15 +101,35 @@ async function close(made: unknown): Promise<void> {
   if (typeof closes === 'function') await closes.call(made)
 }
 
-function openNetwork(
-  network: LoadedPlugin['plugin']['network'],
-  options: LoadedPlugin['options'],
-  ownHosts: readonly string[],
-): Promise<Outbound> {
+async function openNetwork(loaded: LoadedPlugin, ownHosts: readonly string[]): Promise<Outbound> {
   const limits = { ownHosts, atOnce: AT_ONCE, answer: MAX_ANSWER }
-  if (network?.policy === 'public') return openPublicOutbound(limits)
-  return openOutbound(network?.origins(options) ?? [], limits)
+  return loaded.plugin.network?.policy === 'public'
+    ? openPublicOutbound(limits)
+    : openOutbound(originsOf(loaded), limits)
 }
+
+/** @throws Error that names the option, for an origin that is none */
+function originsOf({ plugin, options }: LoadedPlugin): readonly string[] {
+  const { network, options: declared = {} } = plugin
+  if (network?.policy !== 'listed') return []
+  const refuse = (origin: unknown): Error => {
+    const [name = ''] = Object.entries(options).find(([, value]) => value === origin) ?? []
+    const source = declared[name]?.env ?? 'each of its origins'
+    return new Error(`${source} must be an address such as https://models.example.com`)
+  }
+  try {
+    const origins = network.origins(options)
+    const wrong = origins.findIndex((origin) => !isHttp(origin))
+    if (wrong >= 0) throw refuse(origins[wrong])
+    return origins
+  } catch (cause) {
+    const { code, input } = cause as NodeJS.ErrnoException & { readonly input?: unknown }
+    throw code === 'ERR_INVALID_URL' ? refuse(input) : cause
+  }
+}
+
+const isHttp = (text: string): boolean =>
+  URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 
 function loggerOf(log: Log) {
   const write =

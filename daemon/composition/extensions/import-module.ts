@@ -1,10 +1,11 @@
 import { isAbsolute } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ConfigError } from '../../config/config.ts'
+import { offerOwnPackage } from './own-package.ts'
 
 /**
  * Loads a module that the operator named: by an absolute path, or as a package that the service finds. Nothing
- * is loaded from the working directory.
+ * is loaded from the working directory. One of a path that imports `keyhook`, and finds none, gets the service's.
  *
  * @param label how it was named, such as `KEYHOOK_APPS_PLUGIN is s3`
  * @throws ConfigError of one line
@@ -19,6 +20,7 @@ export async function importModule(
     )
   }
   try {
+    if (isAbsolute(named)) offerOwnPackage()
     const specifier = isAbsolute(named) ? pathToFileURL(named).href : named
     return (await import(specifier)) as Readonly<Record<string, unknown>>
   } catch (cause) {

@@ -98,15 +98,20 @@ const FORMAT_FAULTS: ReadonlySet<RefusalReason> = new Set<RefusalReason>([
 /**
  * Checks the target of deliveries, with the current addresses of its name, and returns the canonical URL.
  *
+ * @param location where the request has the URL
  * @throws KeyhookError `invalid_url`, `url_not_public`
  */
-export async function judgeTarget({ plugins }: Platform, url: string): Promise<string> {
+export async function judgeTarget(
+  { plugins }: Platform,
+  url: string,
+  location = 'body.url',
+): Promise<string> {
   const verdict = await plugins.egress.judge(url)
   if (verdict.ok) return verdict.url.href
   const { reason } = verdict
   throw kernelError(FORMAT_FAULTS.has(reason) ? 'invalid_url' : 'url_not_public', {
     details: { reason },
-    errors: [{ location: 'body.url', code: reason, message: describeRefusal(reason, url) }],
+    errors: [{ location, code: reason, message: describeRefusal(reason, url) }],
   })
 }
 
