@@ -6,6 +6,8 @@ import { withoutArgument } from './tools.ts'
 
 /** The tools that a client chose by the address that it calls. */
 export interface Selection {
+  /** Their names, as the address gives them. */
+  readonly toolsets: readonly string[]
   readonly tools: ReadonlyMap<string, ToolSpec>
   /** Every tool of the address's app, chosen or not; with `read_only` those that read. */
   readonly reach: ReadonlyMap<string, ToolSpec>
@@ -39,6 +41,7 @@ export function createSelector(tools: readonly ToolSpec[]): (query: Query) => Se
     const { names, readOnly, app } = readQuery(query, allowed)
     const reach = (app === undefined ? ofAny : ofOneApp)[readOnly ? 'reads' : 'all']
     return {
+      toolsets: names,
       tools: new Map([...reach].filter(([, tool]) => isChosen(tool, names))),
       reach,
       api: names.includes(API),

@@ -13,6 +13,8 @@ const LIST_COLUMNS = [
   'actor',
   'action',
   'target',
+  'protocol',
+  'client',
   'name',
   'scopes',
   'apps',

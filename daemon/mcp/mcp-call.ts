@@ -66,9 +66,10 @@ export function viaOf({ ctx }: McpCall, envelope: Envelope): Via {
 export function failureOf({ state }: RequestContext, cause: unknown): Failure {
   const error = cause instanceof KeyhookError ? cause : httpError('internal_error', { cause })
   state.refused(error)
-  const { code, message, details, status } = error
+  const { code, message, details, errors, status } = error
   const kind = INVALID.has(status) ? INVALID_PARAMS : INTERNAL_ERROR
-  return { code: kind, message, data: { code, request_id: state.requestId, ...details } }
+  const faults = errors.length === 0 ? {} : { errors }
+  return { code: kind, message, data: { code, request_id: state.requestId, ...details, ...faults } }
 }
 
 const INVALID: ReadonlySet<number> = new Set([400, 404, 422])

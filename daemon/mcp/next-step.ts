@@ -31,12 +31,13 @@ const BY_CODE: Readonly<Record<string, Next>> = {
     cursor === undefined
       ? 'Ask for less of it, by limit or path.'
       : 'Its first part follows; read_more reads on with the cursor in details.',
+  invalid_cursor: () =>
+    'Begin again: a list without cursor, a large result by the tool that read it.',
   result_changed: () => 'Call the tool again that read it.',
   capability_unavailable: () => 'The operator of the service can configure this.',
 }
 
 const BY_STATUS: Readonly<Record<number, Next>> = {
-  400: () => 'Correct the arguments that errors names.',
   409: () => 'Read the current state, and decide again.',
   429: tryAgain,
   500: () => 'Look whether it was done before you repeat it.',
@@ -44,7 +45,12 @@ const BY_STATUS: Readonly<Record<number, Next>> = {
 }
 
 /** What to do after a refusal; undefined where its message says it. */
-export function nextStep({ code, status, details = {} }: KeyhookError): string | undefined {
+export function nextStep(refusal: KeyhookError): string | undefined {
+  const { code, status, details = {}, errors } = refusal
   const next = Object.hasOwn(BY_CODE, code) ? BY_CODE[code] : BY_STATUS[status]
-  return next?.(details)
+  if (next !== undefined) return next(details)
+  // Many a 400 names no argument, such as that of a cursor.
+  return status === 400 && errors.length > 0
+    ? 'Correct the arguments that errors names.'
+    : undefined
 }

@@ -29,8 +29,13 @@ function apiTools({ api, readOnly }: Selection): readonly OwnTool[] {
   return readOnly ? [API_SEARCH, API_READ] : [API_SEARCH, API_READ, API_WRITE]
 }
 
+/** Those that an address chooses, whoever calls. */
+export function ownToolsOf(selection: Selection): readonly OwnTool[] {
+  return [...apiTools(selection), READ_MORE]
+}
+
 export function findOwnTool(selection: Selection, name: string): OwnTool | undefined {
-  return [...apiTools(selection), READ_MORE].find(({ listed }) => listed.name === name)
+  return ownToolsOf(selection).find(({ listed }) => listed.name === name)
 }
 
 /** Runs it; a refusal is an answer, too. */

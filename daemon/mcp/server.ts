@@ -8,7 +8,6 @@ import type {
 } from '@modelcontextprotocol/server'
 import { INVALID_PARAMS, McpServer, ProtocolError } from '@modelcontextprotocol/server'
 import type { GivenArguments } from '../agents/arguments.ts'
-import { agentError } from '../agents/errors.ts'
 import type { ToolSpec } from '../agents/tools.ts'
 import type { KeyPrincipal } from '../authority/principal.ts'
 import { ownVersion } from '../operations/catalogue.ts'
@@ -22,6 +21,7 @@ import { getPrompt, listPrompts } from './prompts.ts'
 import { listResourceTemplates, listResources, readResource } from './resources.ts'
 import type { ToolAnswer } from './results.ts'
 import { toResult } from './results.ts'
+import { unknownTool } from './unknown-tool.ts'
 
 const VERSIONS = ['2026-07-28', '2025-11-25', '2025-06-18']
 
@@ -156,9 +156,10 @@ function findTool(call: McpCall, name: string): CalledTool {
   if (own !== undefined) {
     return { listed: own.listed, run: (given, source) => callOwnTool(call, own, given, source) }
   }
-  const unknown = agentError('unknown_tool')
+  const unknown = unknownTool(selection, name)
   ctx.state.refused(unknown)
-  throw new ProtocolError(INVALID_PARAMS, unknown.message, { code: unknown.code })
+  const { code, message, details } = unknown
+  throw new ProtocolError(INVALID_PARAMS, message, { code, ...details })
 }
 
 interface CalledTool extends Pick<ToolSpec, 'listed'> {

@@ -124,7 +124,7 @@ for (const binding of BINDINGS) {
     t.match(live, { id: task.id, status: { state: 'TASK_STATE_COMPLETED' } })
     t.match(live.artifacts, [
       { artifactId: 'record', parts: [{ data: { status: 'live', message: 'Opening hours' } }] },
-      { artifactId: 'release', parts: [{ data: { release: 1 } }] },
+      { artifactId: 'release', parts: [{ url: /^http/, mediaType: 'text/html' }] },
     ])
     const late = await client.ask('CancelTask', { id: task.id })
     t.match(late.error?.details, [{ reason: 'TASK_NOT_CANCELABLE' }])

@@ -286,10 +286,12 @@ await t.test('lists show what is looked for in them', async (t) => {
     actor: { type: 'key', id: 'k1' },
     action: 'key.revoked',
     target: { type: 'key', id: 'k2' },
+    protocol: 'mcp',
+    client: 'a client',
   }
   t.match(
     await list('audit list', { ...entry, at: expires_at }),
-    /ACTOR +ACTION +TARGET\n.*key k1 +key\.revoked +key k2/,
+    /ACTOR +ACTION +TARGET +PROTOCOL +CLIENT\n.*key k1 +key\.revoked +key k2 +mcp +a client/,
   )
   t.match(
     await list('audit list', { ...entry, actor: { type: 'operator', id: null } }),

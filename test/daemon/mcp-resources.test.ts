@@ -162,10 +162,15 @@ for (const [name, connect] of Object.entries(MCP_CLIENTS)) {
       symptom: 'It is white.',
     })
     t.match(text, /shop1.*It is white\..*1\. observe_health.*deploy_logs.*Change nothing/s)
-    await t.rejects(client.getPrompt('find_failure'), { code: -32602 })
-    await t.rejects(client.getPrompt('find_failure', { app_id: '../keys' }), { code: -32602 })
-    await t.rejects(client.getPrompt('make_app', { idea: 'a', more: 'b' }), { code: -32602 })
-    await t.rejects(client.getPrompt('constructor'), { code: -32602 })
+    for (const [given, location, code] of [
+      [{}, 'arguments.app_id', 'missing_field'],
+      [{ app_id: '../keys' }, 'arguments.app_id', 'invalid_format'],
+      [{ app_id: 'shop1', more: 'b' }, 'arguments.more', 'unknown_field'],
+    ] as const) {
+      const data = { code: 'invalid_request', errors: [{ location, code }] }
+      await t.rejects(client.getPrompt('find_failure', given), { code: -32602, data })
+    }
+    await t.rejects(client.getPrompt('constructor'), { code: -32602, data: { errors: undefined } })
   })
 }
 

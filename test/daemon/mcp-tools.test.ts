@@ -111,7 +111,11 @@ await t.test('a tool refuses as REST does', async (t) => {
   t.equal(await codeOf('apps_get', { app_id: 'a', more: 1 }), 'invalid_request')
   t.equal(await codeOf('apps_list', { limit: 0 }), 'invalid_request')
   t.equal(await codeOf('apps_list', { limit: 1 }), undefined)
-  await t.rejects(client.callTool('webhooks_list'), /no tool of this name/)
+  await t.rejects(client.callTool('webhooks_list'), {
+    message: /\?toolsets=default,webhooks/,
+    data: { code: 'unknown_tool', toolset: 'webhooks', choice: '?toolsets=default,webhooks' },
+  })
+  await t.rejects(client.callTool('app_list'), /no tool of this name .* Did you mean "apps_list"/)
   await t.rejects(client.callTool('constructor'), /no tool of this name/)
 })
 

@@ -60,13 +60,13 @@ const SEEN = [
 const FRAMEWORKS: Readonly<Record<string, string>> = {
   'a plain Request': `const respond = keyhook.fetch`,
   'Next, with its context': `
-    import * as route from './app/developer/[[...path]]/route.mjs'
+    import * as route from './app/developer/[[...path]]/route.js'
     const respond = (request) => {
       const handle = route[request.method === 'HEAD' ? 'GET' : request.method]
       return handle(request, { params: Promise.resolve({ path: [] }) })
     }`,
   'SvelteKit, with its event': `
-    import { fallback } from './src/routes/developer/[...path]/+server.mjs'
+    import { fallback } from './src/routes/developer/[...path]/+server.js'
     const respond = (request) => fallback({ request, getClientAddress: () => '192.0.2.1' })`,
   'Hono, without a server': `
     import { Hono } from 'hono'

@@ -8,7 +8,7 @@ import { ROOT } from '../arch/source.ts'
 import { API_VERSION } from '../../plugins/billing/stripe/client.ts'
 import { startFakeStripe } from '../fake-stripe/server.ts'
 import { FAKE_MODEL, startFakeModel } from '../support/fake-model.ts'
-import { freePort } from '../support/page.ts'
+import { blocksOf, freePort } from '../support/page.ts'
 import { IS_SOAK } from '../support/soak.ts'
 import { walkPage } from '../support/walk.ts'
 
@@ -84,6 +84,18 @@ await t.test('every command of docs/agents.md does what the page says', async (t
   const at = join(folder, 'sub-agent.json')
   await walkPage(t, 'agents.md', join(folder, 'agents'), { ...receiver, 'sub-agent.json': at })
 })
+
+async function walkOutbox(t: Test): Promise<void> {
+  const shop = join(folder, 'shop.sqlite')
+  const [table] = blocksOf('outbox.md', { 'shop.sqlite': shop }).filter(
+    ({ kind }) => kind === 'sh table',
+  )
+  await promisify(execFile)('sh', ['-ec', table?.text ?? 'exit 1'], { cwd: ROOT })
+  await walkPage(t, 'outbox.md', join(folder, 'outbox'), { 'shop.sqlite': shop })
+}
+
+const inserted = 'every command of the first run of docs/outbox.md does what the page says'
+if (IS_SOAK) await t.test(inserted, walkOutbox)
 
 async function walkPublish(t: Test): Promise<void> {
   const sites = await freePort()

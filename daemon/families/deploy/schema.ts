@@ -252,9 +252,12 @@ export function pathOfDeployment({
   return `/v1/apps/${app_id}/deployments/${id ?? ''}`
 }
 
-/** The deployment, with the address of its release. */
+/** The address of the release, while it is live; the record of the deployment is an artifact anyway. */
 export const RELEASE: SkillArtifact = {
   name: 'release',
   operation: 'deploy.get',
   ask: ({ app_id, id }) => ({ app_id: String(app_id), deployment_id: String(id) }),
+  as: 'url',
+  mediaType: 'text/html',
+  show: ({ url }) => (typeof url === 'string' ? url : undefined),
 }
