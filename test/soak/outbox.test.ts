@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import t from 'tap'
+import { MINUTE } from '../../lib/time.ts'
 import type { DaemonProcess } from '../support/daemon.ts'
 import { startDaemonProcess, until } from '../support/daemon.ts'
 import type { Backend, BackendSession } from '../support/outbox.ts'
@@ -17,6 +18,8 @@ import { sized } from '../support/soak.ts'
 const ROUNDS = sized(4, 50)
 /** Transactions of each, half of them rolled back, before the one that stays open: in the long form 400 of both. */
 const EACH = sized(8, 16)
+t.setTimeout(sized(10, 40) * MINUTE)
+
 const OPERATOR = 'operator-token-of-the-outbox-soak-0123'
 
 const postgres = await startPostgres()
