@@ -21,8 +21,7 @@ import type { EventTypes } from './events/types.ts'
 import type { FairQueue } from './queues/fair-queue.ts'
 import type { SearchQueue } from './queues/reads.ts'
 import type { AppRecord } from '../plugins/platform/contract/apps.ts'
-import type { Principal } from './authority/principal.ts'
-import type { Via } from './authority/via.ts'
+import type { Principal, Via } from './authority/principal.ts'
 
 /** The names that this service knows. */
 export interface Catalogue {

@@ -4,7 +4,7 @@ import type { SkillArtifact, WireRecord } from '../operations/agent.ts'
 import type { Operation } from '../operations/operation.ts'
 import type { A2aCall } from './call.ts'
 import { readJson } from './call.ts'
-import type { WirePart } from '../jobs/task-status.ts'
+import type { WirePart } from '../jobs/tasks.ts'
 import type { WireArtifact } from './wire.ts'
 
 const JSON_TYPE = 'application/json'

@@ -6,6 +6,7 @@ import { skillsOf } from '../agents/skills.ts'
 import { toolsOf } from '../agents/tools.ts'
 import type { KeyPrincipal } from '../authority/principal.ts'
 import { clientOf } from '../http/call.ts'
+import { reserveStream } from '../http/event-stream.ts'
 import { holdAnswer } from '../http/middleware/hold-responses.ts'
 import type { Protocol, ProtocolOptions } from '../http/protocol-steps.ts'
 import { admitKey, createReadCharge, originCheck, readMessage } from '../http/protocol-steps.ts'
@@ -18,9 +19,9 @@ import type { Binding, Reading } from './binding.ts'
 import type { A2aCall, Agent } from './call.ts'
 import type { PrintedError } from './errors.ts'
 import { printError } from './errors.ts'
-import { reserveStream } from './event-stream.ts'
 import { RPC } from './json-rpc.ts'
 import { PATH, REST } from './rest.ts'
+import type { TaskUpdates } from './updates.ts'
 
 const MAX_BODY = 512 * 1024
 
@@ -114,12 +115,19 @@ function createAnswer(options: ProtocolOptions, agent: Agent) {
     try {
       const begun = await reading.begin(call)
       if (begun.kind !== 'updates') throw new TypeError('no stream')
-      const refusal = (cause: unknown): string => reading.lastEvent(refuse(cause))
-      stream.open(begun.updates, { event: (response) => reading.event(response), refusal })
+      const events = printEach(reading, begun.updates(stream.left))
+      stream.open(events, (refusal) => reading.lastEvent(refuse(refusal)))
     } finally {
       stream.release()
     }
   }
+}
+
+async function* printEach(
+  reading: Reading,
+  updates: ReturnType<TaskUpdates>,
+): AsyncGenerator<string> {
+  for await (const update of updates) yield reading.event(update)
 }
 
 async function resultOf(ctx: RequestContext, reading: Reading, call: A2aCall): Promise<unknown> {

@@ -2,7 +2,7 @@ import type { TaskMessage, TaskRecord } from '../../plugins/platform/contract/ta
 import { httpError } from '../operations/errors.ts'
 import type { A2aCall } from './call.ts'
 import { a2aError } from './errors.ts'
-import type { WireMessage, WirePart } from '../jobs/task-status.ts'
+import type { WireMessage, WirePart } from '../jobs/tasks.ts'
 import type { Message } from './wire.ts'
 
 const MAX_MESSAGES = 20

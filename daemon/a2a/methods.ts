@@ -5,6 +5,7 @@
  */
 import { UnsupportedOperationError } from '@a2a-js/sdk/errors'
 import type { z } from 'zod'
+import { KeyhookError } from '../../lib/errors.ts'
 import type { TaskRecord } from '../../plugins/platform/contract/tasks.ts'
 import { httpError } from '../operations/errors.ts'
 import { createInputReader } from '../operations/read-input.ts'
@@ -203,15 +204,23 @@ async function begun(
     : { kind: 'later', wait: async () => show(await awaitEnd(call, sent)) }
 }
 
-/** A configuration is judged before the work begins, which is pushed from then on. */
+/**
+ * A configuration is judged before the work begins, which is pushed from then on. One that is refused only
+ * afterwards, because others took the room, leaves the task without it.
+ */
 async function sendAndPush(
   call: A2aCall,
   message: Message,
   wanted: PushConfig | undefined,
 ): Promise<TaskRecord> {
   if (wanted === undefined) return send(call, message)
-  await judgePush(call, wanted)
+  await judgePush(call, message, wanted)
   const task = await send(call, message)
-  await putPush(call, task, { ...wanted, id: wanted.id || task.id })
+  try {
+    await putPush(call, task, { ...wanted, id: wanted.id || task.id })
+  } catch (cause) {
+    // The work may be paid for: its caller needs the id of the task, and finds no configuration there.
+    if (!(cause instanceof KeyhookError)) throw cause
+  }
   return task
 }

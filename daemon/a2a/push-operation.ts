@@ -1,17 +1,14 @@
 import { z } from 'zod'
-import type { TaskPush, TaskRecord } from '../../plugins/platform/contract/tasks.ts'
+import type { TaskRecord } from '../../plugins/platform/contract/tasks.ts'
 import type { KeyPrincipal } from '../authority/principal.ts'
-import { audit } from '../families/audit/note.ts'
-import { MAX_WEBHOOKS, insertWebhook } from '../families/webhooks/insert.ts'
+import { insertWebhook } from '../families/webhooks/insert.ts'
 import { grantApps, judgeHeaders, judgeTarget } from '../families/webhooks/service.ts'
-import { notifyWebhooks } from '../jobs/notify-task.ts'
+import { notifyWebhooks } from '../jobs/tasks.ts'
 import type { WriteCall } from '../operations/call.ts'
 import { operation } from '../operations/operation.ts'
 import { a2aError } from './errors.ts'
+import { endBefore } from './push-room.ts'
 import { isUnderWay } from './states.ts'
-
-/** Maximum pushes of one task. */
-const MAX_PUSHES = 10
 
 /** Sent with every delivery: the client's token, and the credentials that it asked for. */
 const headers = z.record(z.string(), z.string())
@@ -53,11 +50,7 @@ export const createPush = operation({
     const { id: key_id, account_id } = (call.principal as KeyPrincipal).key
     const task = await tx.tasks.lock(key_id, body.task_id)
     if (task === undefined) throw a2aError('task_gone')
-    const pushes = await tx.tasks.pushes(task.id)
-    const before = pushes.find(({ id }) => id === body.id)
-    if (before !== undefined) await end(call, before)
-    else if (pushes.length >= MAX_PUSHES) throw a2aError('too_many_pushes')
-    await makeRoom(call, account_id)
+    await endBefore(call, { account_id, task_id: task.id, id: body.id })
     const { webhook } = await insertWebhook(call, {
       url,
       headers: body.headers,
@@ -89,29 +82,4 @@ type Call = WriteCall<{ readonly body: typeof body }, string>
 
 function appsOf({ principal }: Call, { app_id }: TaskRecord): readonly string[] | null {
   return grantApps(principal, app_id === null ? undefined : [app_id])
-}
-
-/** Webhooks of tasks that have ended, and that have nothing left to send, make room for others. */
-async function makeRoom(call: Call, accountId: string): Promise<void> {
-  const { tx, now } = call
-  if ((await tx.webhooksOf(accountId)).length < MAX_WEBHOOKS) return
-  for (const push of await tx.tasks.endedPushes(accountId, now, MAX_WEBHOOKS)) {
-    const sends = await tx.deliveries.hasUnfinishedBeyond(push.webhook_id, {
-      types: [],
-      apps: null,
-    })
-    if (!sends) await end(call, push)
-  }
-}
-
-async function end(call: Call, push: TaskPush): Promise<void> {
-  const { tx, now } = call
-  const { account_id, webhook_id } = push
-  await tx.tasks.dropPush(push)
-  const webhook = await tx.webhooks.get(account_id, webhook_id)
-  // Its owner may have deleted it, or subscribed it to events: it is theirs then.
-  if (webhook?.events.length !== 0) return
-  await tx.webhooks.delete(webhook_id, now)
-  const action = 'webhook.deleted'
-  await audit(call, { account_id, action, target_type: 'webhook', target_id: webhook_id })
 }

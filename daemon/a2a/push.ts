@@ -6,8 +6,9 @@ import { getWebhook } from '../families/webhooks/operations/read.ts'
 import { judgeHeaders, judgeTarget } from '../families/webhooks/service.ts'
 import type { A2aCall } from './call.ts'
 import { createPush } from './push-operation.ts'
+import { judgeRoom } from './push-room.ts'
 import { requireTask } from './tasks.ts'
-import type { PushConfig } from './wire.ts'
+import type { Message, PushConfig } from './wire.ts'
 
 /** A configuration as it is shown: the token and the credentials are sent to its address alone. */
 export interface WirePush {
@@ -22,14 +23,25 @@ type Target = Pick<PushConfig, 'url' | 'token' | 'authentication'>
 type Wanted = Target & { readonly id: string }
 
 /**
- * Refuses a configuration before the work that it is sent with begins.
+ * Refuses a configuration before the work of the message that it is sent with begins.
  *
- * @throws KeyhookError `insufficient_scope`, and as the creation of a webhook is refused
+ * @throws KeyhookError `insufficient_scope`, `too_many_pushes`, and as the creation of a webhook is refused
  */
-export async function judgePush({ platform, allows }: A2aCall, wanted: Target): Promise<void> {
+export async function judgePush(
+  call: A2aCall,
+  { messageId, taskId }: Message,
+  wanted: PushConfig,
+): Promise<void> {
+  const { platform, principal, allows } = call
   if (!allows(createPush)) throw missingScope()
   judgeHeaders(platform, headersOf(wanted))
   await judgeTarget(platform, wanted.url)
+  const { store, clock } = platform
+  // Of a message that was sent before, the work has begun, and its push may be there.
+  if ((await store.tasks.sent(principal.key.id, messageId, taskId)) !== undefined) return
+  if (taskId !== '') await requireTask(call, taskId)
+  const { account_id } = principal
+  await judgeRoom(store, { account_id, task_id: taskId, id: wanted.id || taskId }, clock.now())
 }
 
 /** Pushes the updates of a task from now on; what has the id of another one replaces it. */
@@ -62,7 +74,9 @@ async function isSame(
   return (
     isThere &&
     target.webhook.url === new URL(url).href &&
-    JSON.stringify(Object.entries(target.headers)) === now
+    JSON.stringify(Object.entries(target.headers)) === now &&
+    // One that was disabled receives nothing: it is replaced.
+    target.webhook.status === 'active'
   )
 }
 
@@ -97,7 +111,9 @@ export async function deletePush(call: A2aCall, taskId: string, id: string): Pro
     await call.run({
       operation: deleteWebhook,
       params,
-      alsoCommit: (tx) => tx.tasks.dropPush(push),
+      alsoCommit: async (tx) => {
+        await tx.tasks.dropPush(push)
+      },
     })
   } catch (cause) {
     if (!isGone(cause)) throw cause

@@ -2,7 +2,7 @@ import type { TaskFailure, TaskRecord } from '../../plugins/platform/contract/ta
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 import type { WireRecord } from '../operations/agent.ts'
-import { notifyTask } from '../jobs/notify-task.ts'
+import { notifyTask } from '../jobs/tasks.ts'
 import { readRecord } from './artifacts.ts'
 import type { A2aCall } from './call.ts'
 import { isUnderWay, stateOf } from './states.ts'

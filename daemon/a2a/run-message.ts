@@ -5,7 +5,7 @@ import type {
   TaskRecord,
 } from '../../plugins/platform/contract/tasks.ts'
 import type { PlatformTx } from '../../plugins/platform/contract.ts'
-import { notifyTask } from '../jobs/notify-task.ts'
+import { notifyTask } from '../jobs/tasks.ts'
 import { splitArguments } from '../agents/arguments.ts'
 import { agentError } from '../agents/errors.ts'
 import type { SkillSpec } from '../agents/skills.ts'

@@ -5,8 +5,8 @@
  * @module
  */
 import { z } from 'zod'
-import type { WireMessage, WirePart, WireStatus } from '../jobs/task-status.ts'
-import { STATE_NAMES } from '../jobs/task-status.ts'
+import type { WireMessage, WirePart, WireStatus } from '../jobs/tasks.ts'
+import { STATE_NAMES } from '../jobs/tasks.ts'
 
 /** Members whose value is any JSON, in which null is a value. */
 const ANY_JSON: ReadonlySet<string> = new Set(['data', 'metadata'])

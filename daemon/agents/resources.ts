@@ -6,6 +6,7 @@
 import type { ResourceContent, WireRecord } from '../operations/agent.ts'
 import type { Selection } from './selection.ts'
 import type { ToolSpec } from './tools.ts'
+import { withoutWaiting } from './tools.ts'
 
 const SCHEME = 'keyhook:/'
 
@@ -33,10 +34,12 @@ export function resourceUri(path: string): string {
 export function resourcesOf({ reach, fixed }: Selection): readonly ResourceSpec[] {
   return [...reach.values()]
     .filter(({ use }) => use.resource !== undefined)
-    .map((tool) => {
+    .map((whole) => {
+      // Waiting is for tools.
+      const tool = withoutWaiting(whole)
       const path = tool.operation.path.replaceAll(
         /\{(\w+)\}/g,
-        (whole, name: string) => fixed[name] ?? whole,
+        (braced, name: string) => fixed[name] ?? braced,
       )
       const query = queryOf(tool)
       const names = query.map(({ name }) => name).join()
@@ -48,9 +51,8 @@ export function resourcesOf({ reach, fixed }: Selection): readonly ResourceSpec[
     })
 }
 
-/** Waiting is for tools. */
 function queryOf({ args }: ToolSpec): ToolSpec['args'] {
-  return args.filter(({ name, place }) => place === 'query' && name !== 'wait')
+  return args.filter(({ place }) => place === 'query')
 }
 
 /** The address of a plain resource. */

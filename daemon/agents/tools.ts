@@ -83,6 +83,16 @@ function specOf(
   return { name: listed.name, operation, use, args, listed, text: JSON.stringify(listed) }
 }
 
+/** Whether the operation of a tool may wait for the end of its work. */
+export function takesWait({ args }: Pick<ToolSpec, 'args'>): boolean {
+  return args.some(({ name, place }) => name === 'wait' && place === 'query')
+}
+
+/** The same tool for a read that is answered at once: it takes no `wait`. It is not listed. */
+export function withoutWaiting(tool: ToolSpec): ToolSpec {
+  return takesWait(tool) ? { ...tool, args: tool.args.filter(({ name }) => name !== 'wait') } : tool
+}
+
 /** The same tool without an argument that is given elsewhere. */
 export function withoutArgument(tool: ToolSpec, name: string): ToolSpec {
   const args = tool.args.filter((one) => one.name !== name)

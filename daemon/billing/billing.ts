@@ -1,3 +1,7 @@
+import type { RequiredScope } from '../../lib/scope/cover.ts'
+import { allows } from '../../lib/scope/cover.ts'
+import type { Principal } from '../authority/principal.ts'
+import { creatorOf, isPinned } from '../authority/principal.ts'
 import type { Engine } from '../../lib/engine/engine.ts'
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { Creator } from '../../lib/key/record.ts'
@@ -274,4 +278,13 @@ function sum(amounts: readonly number[]): number {
     MAX_MICROS,
     amounts.reduce((all, one) => all + one, 0),
   )
+}
+
+/** The scope that reads balances and limits. It may be undeclared: work is charged without the family too. */
+const READS = 'billing:read' as RequiredScope
+
+/** Who has work done, and whether they may read what limits it: as `GET /v1/billing/limits` decides. */
+export function payerOf(principal: Principal): Pick<Charged, 'by' | 'readsBilling'> {
+  const readsBilling = !isPinned(principal) && allows(principal.authority.scopes, READS)
+  return { by: creatorOf(principal), readsBilling }
 }

@@ -1,7 +1,7 @@
 import type { OperationInput, QuoteCall } from '../operations/call.ts'
 import type { Quote } from '../operations/operation.ts'
 import { accountOf } from '../authority/principal.ts'
-import { payerOf } from './payer.ts'
+import { payerOf } from './billing.ts'
 import { exampleQuote, priceQuote, toWireQuote } from './quote.ts'
 
 /** What a dry run asks the price of. */

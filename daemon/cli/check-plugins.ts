@@ -23,7 +23,7 @@ export async function checkPlugins(config: Config): Promise<readonly Check[]> {
     const known = recorded.find(({ named }) => named === one.named)
     const found = await attempt(`plugin of ${one.contract}`, async () => {
       requireThere(one)
-      return { detail: known === undefined ? `${one.told}. ${UNKNOWN}` : describe(known, config) }
+      return { detail: known === undefined ? `${one.label}. ${UNKNOWN}` : describe(known, config) }
     })
     return found.check
   })
@@ -32,9 +32,9 @@ export async function checkPlugins(config: Config): Promise<readonly Check[]> {
 
 const UNKNOWN = '`keyhook serve` loads it, and then its options are shown here'
 
-function requireThere({ told, named }: NamedPlugin): void {
+function requireThere({ label, named }: NamedPlugin): void {
   const isThere = isAbsolute(named) ? existsSync(named) : isPackage(named)
-  if (!isThere) throw new Error(`${told}, which is not there`)
+  if (!isThere) throw new Error(`${label}, which is not there`)
 }
 
 /** Resolves its name, and runs nothing of it. */
@@ -48,14 +48,14 @@ function isPackage(named: string): boolean {
 
 /** @throws Error for an option that is required and missing */
 function describe({ name, network, options }: RecordedPlugin, config: Config): string {
-  const told = options.map((option) => {
+  const shown = options.map((option) => {
     const value = config.variable(option.env)
     if (value !== undefined) return `${option.env} ${option.secret ? 'is given' : `is ${value}`}`
     if (option.default !== null) return `${option.env} is ${option.default} by default`
     if (option.required) throw new Error(`${name} needs ${option.env}: ${option.doc}`)
     return `${option.env} is not given: ${option.doc}`
   })
-  return [`${name}, which reaches ${REACH[network]}`, ...told].join('; ')
+  return [`${name}, which reaches ${REACH[network]}`, ...shown].join('; ')
 }
 
 const REACH: Readonly<Record<RecordedPlugin['network'], string>> = {

@@ -53,7 +53,7 @@ export async function openBilling(
 ): Promise<Billing> {
   if (mode === 'none') return createNoBilling(prices)
   await keepCurrency(store, currency)
-  if (processing !== undefined) await keepIdentity(store, processing)
+  if (processing !== undefined) await keepIdentity(store, processing, clock)
   const changed = await store.write((tx) => keepPrices(tx, prices, clock.now()))
   if (changed !== undefined) {
     throw new ConfigError(

@@ -1,10 +1,13 @@
+import type { Clock } from '../../lib/engine/ports.ts'
 import { SECOND } from '../../lib/time.ts'
+import type { PaymentProcessor, ProcessorIdentity } from '../../plugins/billing/contract.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import type { Processing } from '../billing/billing.ts'
 import { ConfigError } from '../config/config.ts'
+import { within } from './within.ts'
 
 /** How long a start waits for the processor to say whose account it is. */
-const TOLD_WITHIN = 5 * SECOND
+const IDENTIFY_TIMEOUT = 5 * SECOND
 
 /**
  * Refuses another account or mode of the payment processor than that of its first start here: its records would
@@ -15,8 +18,9 @@ const TOLD_WITHIN = 5 * SECOND
 export async function keepIdentity(
   store: PlatformStore,
   { name, processor }: Processing,
+  clock: Clock,
 ): Promise<void> {
-  const found = await processor.identify?.(AbortSignal.timeout(TOLD_WITHIN)).catch(() => undefined)
+  const found = await identify(processor, clock).catch(() => undefined)
   if (found === undefined) return
   const mode = found.live ? 'live' : 'test'
   const keptMode = await keep(store, `processor_mode:${name}`, mode)
@@ -32,6 +36,20 @@ export async function keepIdentity(
   throw new ConfigError(
     `KEYHOOK_BILLING is ${name} with the account ${account}, but this database has records of ${kept}. Set a key of ${kept}, or begin with an empty database`,
   )
+}
+
+/** @throws Error when it does not say in time, also when it ignores its signal */
+async function identify(
+  processor: PaymentProcessor,
+  clock: Clock,
+): Promise<ProcessorIdentity | undefined> {
+  const stop = new AbortController()
+  const answer = (async () => processor.identify?.(stop.signal))()
+  return within(answer, clock, IDENTIFY_TIMEOUT, () => {
+    const late = new Error(`no answer in ${IDENTIFY_TIMEOUT} ms`)
+    stop.abort(late)
+    return late
+  })
 }
 
 /** The value of the first start. */

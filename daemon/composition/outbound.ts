@@ -6,11 +6,10 @@ import type {
 } from '../../plugins/egress/contract.ts'
 import { EGRESS } from '../../plugins/registry.ts'
 import { hostPortOf } from '../http/host-port.ts'
+import { WITHOUT_BODY } from '../http/without-body.ts'
 
 /** A retry cannot help: the operator must change the configuration. */
 const FINAL: ReadonlySet<string> = new Set(['refused_address', 'tls'])
-/** `Response` refuses a body for these. */
-const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
 /** Servers of one service. */

@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { OutboxSource } from '../../plugins/outbox/contract.ts'
 import { MAX_COUNTED } from '../../plugins/outbox/contract.ts'
+import { identityOf } from '../../plugins/outbox/contract/file-identity.ts'
 import { OUTBOXES, isPostgresUrl } from '../../plugins/registry.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/config.ts'
@@ -31,20 +31,16 @@ export async function requireOwnOutbox(
   file: string,
 ): Promise<void> {
   if (outboxUrl === undefined || outboxDialect(outboxUrl) !== 'sqlite') return
-  const [own, outbox] = await Promise.all([identityOf(file), identityOf(outboxUrl)])
+  const [own, outbox] = await Promise.all([file, outboxUrl].map(identityOrPath))
   if (own !== outbox) return
   throw new ConfigError(
     'KEYHOOK_OUTBOX_URL must be the SQLite file of your backend, not that of Keyhook, which has one writer',
   )
 }
 
-/** Two paths of one file, such as a link, have the same. */
-async function identityOf(file: string): Promise<string> {
-  const path = resolve(file)
-  return stat(path).then(
-    ({ dev, ino }) => `${dev}:${ino}`,
-    () => path,
-  )
+/** A file that is not there yet has its path alone. */
+function identityOrPath(file: string): Promise<string> {
+  return identityOf(file).catch(() => resolve(file))
 }
 
 /**

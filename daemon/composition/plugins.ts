@@ -116,11 +116,11 @@ async function createExtensions(
 }
 
 /** @throws ConfigError for a store of one process beside a database of many */
-function requireShared({ told, plugin }: LoadedPlugin, made: object, { isShared }: Ports): void {
+function requireShared({ label, plugin }: LoadedPlugin, made: object, { isShared }: Ports): void {
   const isFine = 'manyProcesses' in made && made.manyProcesses === true
   if (plugin.contract !== 'apps' || !isShared || isFine) return
   throw new ConfigError(
-    `${told}, which does not say that several processes can share it (manyProcesses), as those of a ` +
+    `${label}, which does not say that several processes can share it (manyProcesses), as those of a ` +
       'PostgreSQL database do',
   )
 }

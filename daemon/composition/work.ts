@@ -3,10 +3,12 @@ import type { ProcessorEvent } from '../../plugins/platform/contract/payments.ts
 import { createEventHandler } from '../billing/payments/events-job.ts'
 import { createSweepHandler, enqueueSweep } from '../billing/sweep-job.ts'
 import type { Config } from '../config/config.ts'
+import type { Closers } from './closers.ts'
+import { openInOrder } from './closers.ts'
 import { openOutbox } from './outbox.ts'
 import type { Family } from '../operations/family.ts'
 import type { CreateHandler, FamilyJobTimes } from '../jobs/handler.ts'
-import { runJobs } from '../jobs/run-jobs.ts'
+import { runJobs } from '../jobs/runner.ts'
 import type { Observer } from '../hosting/site.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -120,38 +122,37 @@ function startOutboxes({ platform, config, log, metrics, families }: Given): rea
   return [startOutbox({ open: () => openOutbox(outboxUrl), platform, hasAccounts, status, log })]
 }
 
-/** @throws when due deliveries cannot be read; nothing is started then */
+/** @throws what a part of it throws when it starts; those that had started are stopped then */
 export async function startWork(given: Given, roles: Roles): Promise<Work> {
+  const { observer, close } = await openInOrder((closers) => startParts(given, roles, closers))
+  return { observer, stop: close }
+}
+
+async function startParts(
+  given: Given,
+  roles: Roles,
+  closers: Closers,
+): Promise<Pick<Work, 'observer'>> {
   const { platform, metrics, config, log, families } = given
   const { dispatcher } = platform.engine
-  const stopWatching = keepWatch(platform, log)
-  try {
-    if (roles.dispatch) await dispatcher.start()
-  } catch (cause) {
-    stopWatching()
-    throw cause
-  }
-  const working = [
-    ...(roles.dispatch ? [...startJobs(given), ...startOutboxes(given)] : []),
-    ...((roles.billing ?? roles.dispatch) ? await startBilling(given) : []),
-    ...families.flatMap(({ name }) => BESIDE_JOBS[name]?.(given) ?? []),
-  ]
+  closers.push(() => dispatcher.stop())
+  closers.push(keepWatch(platform, log))
+  if (roles.dispatch) await dispatcher.start()
   const observing = startObserving(platform, log, metrics.dropped)
-  const stopUses = keepUses(platform, log)
-  const stopReencryption = startReencryption(platform, log)
-  const stopRetention = scheduleWork('retention', (isStopping) =>
-    purge(platform, config, log, isStopping),
-  )
-  return {
-    observer: observing.observer,
-    async stop() {
-      stopWatching()
-      await Promise.all(working.map((one) => one.stop()))
-      await Promise.all([stopRetention(), stopUses(), stopReencryption()])
-      await observing.stop()
-      await dispatcher.stop()
-    },
+  closers.push(() => observing.stop())
+  closers.push(keepUses(platform, log))
+  closers.push(startReencryption(platform, log))
+  closers.push(scheduleWork('retention', (isStopping) => purge(platform, config, log, isStopping)))
+  const working: Stoppable[] = []
+  // Together: each waits for what it has in progress.
+  closers.push(() => Promise.all(working.map((one) => one.stop())))
+  if (roles.dispatch) {
+    working.push(...startJobs(given))
+    working.push(...startOutboxes(given))
   }
+  if (roles.billing ?? roles.dispatch) working.push(...(await startBilling(given)))
+  for (const { name } of families) working.push(...(BESIDE_JOBS[name]?.(given) ?? []))
+  return { observer: observing.observer }
 }
 
 /**
@@ -180,17 +181,18 @@ function keepWatch({ store, engine, clock }: Platform, log: Log): () => void {
 }
 
 async function purge(
-  { store, clock }: Platform,
+  platform: Platform,
   { retentionDays, auditDays, accessDays }: Config,
   log: Log,
   isStopping: () => boolean,
 ): Promise<void> {
+  const { store, clock } = platform
   const days = (count: number) => (count === 0 ? null : count * DAY)
   const access = accessDays * DAY
   const retention = { events: days(retentionDays), audit: days(auditDays), access }
   try {
     const purged = await purgeExpired(store, retention, clock.now(), isStopping)
-    const pushes = await deleteEndedPushes(store, clock.now(), isStopping)
+    const pushes = await deleteEndedPushes(platform, clock.now(), isStopping)
     if (pushes > 0) log.info({ pushes }, 'deleted the webhooks of ended tasks')
     if (Object.keys(purged).length > 0) log.info({ purged }, 'deleted expired rows')
   } catch (cause) {

@@ -85,8 +85,8 @@ function readChoice(contract: ContractName, choice: PluginChoice<Plugin>): Loade
   if (plugin.contract !== contract) {
     throw new TypeError(`createKeyhook: ${path} is a plugin of ${plugin.contract}`)
   }
-  const told = `plugins.${contract} is ${plugin.name}`
-  return { told, plugin, options: valuesOf(told, path, plugin.options ?? {}, values) }
+  const label = `plugins.${contract} is ${plugin.name}`
+  return { label, plugin, options: valuesOf(label, path, plugin.options ?? {}, values) }
 }
 
 function partsOf<Chosen extends object>(
@@ -106,7 +106,7 @@ const VALUE: Kind = optional({
 })
 
 function valuesOf(
-  told: string,
+  label: string,
   path: string,
   declared: PluginOptions,
   values: GivenOptions,
@@ -116,7 +116,7 @@ function valuesOf(
   const read = Object.entries(declared).map(([name, option]) => {
     const value = given[name] ?? option.default
     if (value === undefined && option.required === true) {
-      throw new ConfigError(`${told}, and its option ${name} must be set with it: ${option.doc}`)
+      throw new ConfigError(`${label}, and its option ${name} must be set with it: ${option.doc}`)
     }
     return [name, value === undefined ? undefined : String(value as string | number)] as const
   })

@@ -1,19 +1,20 @@
-import { kernelError } from '../../lib/errors.ts'
 import type { NewEvent, PublishOutcome } from '../../lib/engine/ports.ts'
 import { JsonError, requireIJson } from '../../lib/internal/json.ts'
 import { suggest } from '../../lib/internal/nearest.ts'
-import {
-  MAX_EVENT_BYTES,
-  createEventId,
-  isEventId,
-  serializeEvent,
-} from '../../lib/webhook/event.ts'
+import { isEventId } from '../../lib/webhook/event.ts'
 import type { StoreTx } from '../../plugins/store/contract.ts'
 import { httpError, invalidJson } from '../operations/errors.ts'
-import { eventError } from '../families/events/errors.ts'
+import { createEvent, refuseType, toAnswer } from '../families/events/publish.ts'
+import type { Refusal } from '../families/events/refusals.ts'
+import { isRefusal, toError } from '../families/events/refusals.ts'
 import type { Platform } from '../platform.ts'
 import { readPublish } from './arguments.ts'
 import type { Transactions } from './transactions.ts'
+
+/** Hint for declaring a type. */
+const DECLARE =
+  'Declare it first: for all accounts with eventTypes of createKeyhook(), for one with ' +
+  'keyhook.as(account).events.declareType().'
 
 /** Event to publish. */
 export interface EventToPublish<Type extends string = string> {
@@ -74,32 +75,23 @@ async function typesIn(
   return new Set(await tx.events.typeNames(accountId))
 }
 
-function toEvent(
-  { eventTypes, clock, random }: Platform,
-  given: EventToPublish,
-  types: ReadonlySet<string>,
-): NewEvent {
+function toEvent(platform: Platform, given: EventToPublish, types: ReadonlySet<string>): NewEvent {
   const { account_id, type, data, app_id = null, id } = given
-  if (!types.has(type)) {
-    const details = { type }
-    if (eventTypes.builtIn.has(type)) throw eventError('reserved_event_type', { details })
-    const message =
-      `The type ${JSON.stringify(type)} is not declared.${suggest(type, types)} Declare it first: for all ` +
-      'accounts with eventTypes of createKeyhook(), for one with keyhook.as(account).events.declareType().'
-    throw eventError('undeclared_event_type', { message, details })
-  }
+  const refused = refuseType(platform, type, types, `${suggest(type, types)} ${DECLARE}`)
+  if (refused !== undefined) throw toError(refused)
   if (id !== undefined && !isEventId(id)) {
     throw httpError('invalid_request', { message: 'An event id is evt_ and letters, digits or _.' })
   }
-  const created_at = clock.now()
-  const eventId = id ?? createEventId(created_at, random)
   const text = JSON.stringify(data) as string | undefined
   if (text !== undefined) refuseBrokenText(text)
-  const body = serializeEvent({ id: eventId, type, created_at, data: text ?? data })
-  if (body.length > MAX_EVENT_BYTES) {
-    throw kernelError('event_too_large', { details: { bytes: body.length } })
-  }
-  return { id: eventId, account_id, app_id, type, created_at, body, supplied: id !== undefined }
+  const created_at = platform.clock.now()
+  const event = { id, account_id, app_id, type, created_at, data: text ?? data }
+  return orThrow(createEvent(platform, event))
+}
+
+function orThrow<T extends object>(outcome: T | Refusal): T {
+  if (isRefusal(outcome)) throw toError(outcome)
+  return outcome
 }
 
 /** Same rules as a body over HTTP: an event published here must not break a receiver either. */
@@ -111,7 +103,7 @@ function refuseBrokenText(text: string): void {
   }
 }
 
-function toPublished({ id }: NewEvent, outcome: PublishOutcome | undefined): Published {
-  if (outcome === 'conflict') throw eventError('event_id_conflict', { details: { id } })
-  return { id, status: outcome === 'duplicate' ? 'duplicate' : 'accepted' }
+function toPublished(event: NewEvent, outcome: PublishOutcome | undefined): Published {
+  const { id, status } = orThrow(toAnswer(event, outcome))
+  return { id, status }
 }

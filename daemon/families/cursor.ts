@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
+import type { JobLine } from '../../plugins/platform/contract/jobs.ts'
 import type { Page } from '../../plugins/store/contract/page.ts'
+import { SERVICE_ACCOUNT } from '../authority/principal.ts'
+import type { Call } from '../operations/call.ts'
 import { httpError } from '../operations/errors.ts'
 import type { FairQueue } from '../queues/fair-queue.ts'
 import { PAGE_BYTES } from '../limits/amounts.ts'
@@ -37,8 +40,22 @@ export interface Paging {
     page: Page<T>,
     cursorOf: (row: T) => string,
     toWire: (row: T) => Wire,
-  ): { data: Wire[]; has_more: boolean; next_cursor: string | null }
+  ): WirePage<Wire>
 }
+
+interface WirePage<Wire> {
+  data: Wire[]
+  has_more: boolean
+  next_cursor: string | null
+}
+
+/** `limit` and `cursor` of a request. */
+interface PageRange {
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+}
+
+type ListCall = Pick<Call, 'platform' | 'principal' | 'abandoned'> & { readonly query: PageRange }
 
 /**
  * Reads a list's `limit` and `cursor`.
@@ -46,10 +63,7 @@ export interface Paging {
  * @param list name of the list, with everything that the order of its rows depends on
  * @throws KeyhookError `invalid_cursor` for a cursor of another list or other filters
  */
-export function paging(
-  query: { readonly limit?: number | undefined; readonly cursor?: string | undefined },
-  list: Readonly<Record<string, unknown>>,
-): Paging {
+export function paging(query: PageRange, list: Readonly<Record<string, unknown>>): Paging {
   const fingerprint = createHash('sha256')
     .update(JSON.stringify(list))
     .digest('base64url')
@@ -71,6 +85,51 @@ export function paging(
       return printedAs({ data, has_more, next_cursor }, `{"data":[${texts.join(',')}],${rest}`)
     },
   }
+}
+
+/** A list of one account, whose pages are long to read or print. */
+export interface AccountList<T, Wire> {
+  /** As of `paging`. */
+  readonly list: Readonly<Record<string, unknown>>
+  read(range: Pick<Paging, 'limit' | 'after' | 'bytes'>): Promise<Page<T>>
+  /** Position of a record. */
+  cursorOf(row: NoInfer<T>): string
+  /** How the records of a page are printed. */
+  show(rows: readonly T[]): Show<T, Wire> | Promise<Show<T, Wire>>
+}
+
+type Show<T, Wire> = (row: T) => Wire
+
+export const idOf = ({ id }: { readonly id: string }): string => id
+
+/** The response of one page, which waits for the turn of the caller's account. */
+export function listPage<T, Wire>(
+  { platform, principal, query, abandoned }: ListCall,
+  { list, read, cursorOf, show }: AccountList<T, Wire>,
+): Promise<WirePage<Wire>> {
+  const { limit, after, bytes, answer } = paging(query, list)
+  const turn = { holder: principal.account_id ?? SERVICE_ACCOUNT, signal: abandoned() }
+  return platform.queues.largePages(turn, async () => {
+    const page = await read({ limit, after, bytes })
+    return answer(page, cursorOf, await show(page.rows))
+  })
+}
+
+/**
+ * The response of one page of the log of a job.
+ *
+ * @param list as of `paging`
+ */
+export async function listJobLines<Wire>(
+  { platform, query }: Pick<ListCall, 'platform' | 'query'>,
+  list: Readonly<Record<string, unknown>>,
+  jobId: string,
+  toWire: (line: JobLine) => Wire,
+): Promise<WirePage<Wire>> {
+  const { limit, afterNumber, answer } = paging(query, list)
+  const lines = await platform.store.jobs.lines(jobId, afterNumber() ?? 0, limit + 1)
+  const page = { rows: lines.slice(0, limit), more: lines.length > limit }
+  return answer(page, ({ number }) => String(number), toWire)
 }
 
 /** Prints records while they fit a page. */

@@ -19,7 +19,7 @@ export interface LoadedSite {
   /** When the lookup expires, because an earlier release is no longer served then. */
   readonly until: Instant
   /** Another release may go live at any moment: each request looks up again. */
-  readonly isTurning: boolean
+  readonly isSwitching: boolean
 }
 
 export type LoadSite = (host: string, now: Instant) => Promise<LoadedSite | undefined>
@@ -44,7 +44,7 @@ export function createSiteLoader(ports: Ports): LoadSite {
     if (found === undefined) return undefined
     const { app, kind } = found
     const { app_id, account_id } = app
-    const known = { app_id, account_id, isTurning: kind === 'published' && app.turning }
+    const known = { app_id, account_id, isSwitching: kind === 'published' && app.switching }
     const offline = offlineOf(app, kind)
     if (offline !== undefined) return { ...known, until: Infinity, serves: () => offline }
     if (kind === 'preview') {

@@ -63,7 +63,7 @@ export function createSites({ changes, clock, load, ...options }: SitesOptions):
     const site = await load(host, clock.now())
     if (generation === before) {
       if (site === undefined) unknown.set(host, clock.steady() + limits.unknownFor)
-      else if (!site.isTurning) kept.set(host, site)
+      else if (!site.isSwitching) kept.set(host, site)
     }
     return site
   }
@@ -79,7 +79,7 @@ export function createSites({ changes, clock, load, ...options }: SitesOptions):
     }
     const site = await begun
     // Another release may have gone live since that lookup began.
-    return (site?.isTurning === true ? await look(host) : site)?.serves()
+    return (site?.isSwitching === true ? await look(host) : site)?.serves()
   }
 
   return {

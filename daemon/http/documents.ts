@@ -1,3 +1,5 @@
+import { publicCard } from '../agents/card.ts'
+import type { Platform } from '../platform.ts'
 import { etagOf } from './conditions.ts'
 import type { Step } from './state.ts'
 
@@ -28,4 +30,28 @@ export function documents(pages: Readonly<Record<string, Page>>): Step {
     else ctx.body = page.body
     return undefined
   }
+}
+
+/** The public card of the agent, at its path and at that of older callers. */
+export function cardPages(
+  platform: Pick<Platform, 'catalogue' | 'baseUrl'>,
+): Readonly<Record<string, Page>> {
+  const page = { type: 'application/json', body: JSON.stringify(publicCard(platform)) }
+  return { '/.well-known/agent-card.json': page, '/.well-known/agent.json': page }
+}
+
+const BODY = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Thank you</title>
+<h1>Thank you</h1>
+<p>You can close this page. Credit and plan change when the payment processor reports the payment, which
+takes seconds for most methods and days for some. This page changes nothing.</p>
+</html>
+`
+
+/** Where the pages of a payment processor lead back to. */
+export const DONE_PAGE: Readonly<Record<string, Page>> = {
+  '/billing/done': { type: 'text/html; charset=utf-8', body: BODY },
 }

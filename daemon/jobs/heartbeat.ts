@@ -2,7 +2,6 @@ import type { Clock } from '../../lib/engine/ports.ts'
 import type { Instant, Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 import type { Hold, JobLine, JobProgress } from '../../plugins/platform/contract/jobs.ts'
-import { cleanCount, cleanText } from './clean.ts'
 
 /** Minimum interval between two records of progress. */
 const SOON: Millis = SECOND
@@ -153,4 +152,17 @@ export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
       await options.release({ until: clock.now() + delay, counted: true }).catch(warn)
     },
   }
+}
+
+export function cleanText(text: string, most: number): string {
+  const line = text
+    .slice(0, 2 * most)
+    .replaceAll(/[\p{C}\p{Z}]+/gu, ' ')
+    .trim()
+  return line.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')
+}
+
+/** A count that may be stored: 0 for an invalid one. */
+export function cleanCount(count: number): number {
+  return Number.isSafeInteger(count) && count >= 0 ? count : 0
 }

@@ -3,6 +3,7 @@ import { memberSpan } from '../../lib/internal/json-text.ts'
 import type { GivenArguments } from '../agents/arguments.ts'
 import { splitArguments } from '../agents/arguments.ts'
 import type { ToolSpec } from '../agents/tools.ts'
+import { takesWait, withoutWaiting } from '../agents/tools.ts'
 import type { InnerRequest } from '../http/inner-context.ts'
 import { READS } from '../operations/operation.ts'
 import type { Via } from '../operations/call.ts'
@@ -46,9 +47,14 @@ export async function callTool(
     const request = requestOf(call, tool, given, via, at, wait)
     if (READS.has(tool.operation.effect)) {
       const kept = { ...given }
-      if (takesWait(tool)) forgetMessage(call, given)
+      if (takesWait(tool)) {
+        // What is read again, here or by a cursor, is read at once.
+        Reflect.deleteProperty(kept, 'wait')
+        forgetMessage(call, given)
+      }
       const response = await callOnce(call, request)
-      const read = (these: GivenArguments) => callOnce(call, requestOf(call, tool, these, via))
+      const again = withoutWaiting(tool)
+      const read = (these: GivenArguments) => callOnce(call, requestOf(call, again, these, via))
       return await fitRead(call, { tool, given: kept, read }, response)
     }
     const response = await callOnce(call, request)
@@ -73,10 +79,6 @@ function followedFor(call: McpCall, tool: ToolSpec, given: GivenArguments): Wait
   return Number.isInteger(wait) && Number(wait) > 0 && Number(wait) <= MAX_WAIT
     ? Number(wait)
     : undefined
-}
-
-function takesWait({ args }: ToolSpec): boolean {
-  return args.some(({ name, place }) => name === 'wait' && place === 'query')
 }
 
 /**

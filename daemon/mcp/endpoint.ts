@@ -7,13 +7,14 @@ import { createWorkFinder } from '../agents/follow.ts'
 import { createSelector } from '../agents/selection.ts'
 import { toolsOf } from '../agents/tools.ts'
 import { DEFAULT_BODY_LIMIT } from '../limits/amounts.ts'
+import { reserveStream } from '../http/event-stream.ts'
 import { holdAnswer } from '../http/middleware/hold-responses.ts'
 import type { Protocol, ProtocolOptions } from '../http/protocol-steps.ts'
 import { admitKey, createReadCharge, originCheck, readMessage } from '../http/protocol-steps.ts'
 import type { RequestContext, Step } from '../http/state.ts'
 import { answerDirectCall, readDirectCall } from './direct-call.ts'
 import type { Message } from './event-stream.ts'
-import { beginEvents, reserveProgress, reserveStream } from './event-stream.ts'
+import { beginEvents, printRefusal, reserveProgress } from './event-stream.ts'
 import type { McpCall } from './mcp-call.ts'
 import { createServer, watchTools } from './server.ts'
 
@@ -116,7 +117,7 @@ function answer(options: ProtocolOptions): Step {
     // One who listens has a handler of its own: changes of one key are for its streams alone.
     const { fetch: serve, notify } = isStreamed(body) ? createMcpHandler(create, QUIET) : shared
     const stream = isStreamed(body)
-      ? reserveStream(options, ctx, body, watchTools(call, notify.toolsChanged))
+      ? reserveStream(options, ctx, watchTools(call, notify.toolsChanged))
       : reserveProgress(options, ctx, body)
     call.hasStream = stream !== undefined
     try {
@@ -131,7 +132,7 @@ function answer(options: ProtocolOptions): Step {
       const answered = isEvents ? await beginEvents(response) : await response.text()
       if (!call.isPaid) await charge(ctx)
       if (typeof answered === 'string') ctx.body = answered
-      else stream?.open(answered)
+      else stream?.open(answered, (refusal) => printRefusal(body, refusal))
     } finally {
       stream?.release()
     }

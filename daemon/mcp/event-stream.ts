@@ -1,12 +1,9 @@
 import { INTERNAL_ERROR } from '@modelcontextprotocol/server'
 import { KeyhookError } from '../../lib/errors.ts'
-import type { KeyPrincipal } from '../authority/principal.ts'
-import { callerOf, holderOf } from '../authority/principal.ts'
+import type { EventStream } from '../http/event-stream.ts'
+import { reserveStream } from '../http/event-stream.ts'
 import type { ProtocolOptions } from '../http/protocol-steps.ts'
-import { findKey } from '../http/protocol-steps.ts'
-import { onResponseEnd } from '../http/response-end.ts'
 import type { RequestContext } from '../http/state.ts'
-import { httpError } from '../operations/errors.ts'
 
 /** A message as it was received. */
 export interface Message {
@@ -14,60 +11,6 @@ export interface Message {
   readonly id?: unknown
   readonly method?: unknown
   readonly params?: unknown
-}
-
-/** A response that may last: it counts as a stream of its caller, and ends with the caller's key. */
-export interface EventStream {
-  /** Aborts once nobody reads it. */
-  readonly left: AbortSignal
-  /** Sends events as they come. */
-  open(pieces: AsyncIterable<string>): void
-  /** Gives it up; without effect once it is open. */
-  release(): void
-}
-
-/**
- * @param seen called with the caller as it is now, whenever it was admitted again
- * @throws KeyhookError `too_many_streams`
- */
-export function reserveStream(
-  options: ProtocolOptions,
-  ctx: RequestContext,
-  { id = null }: Message,
-  seen: (principal: KeyPrincipal) => void,
-): EventStream {
-  const { principal, address, hold } = ctx.state
-  const left = new AbortController()
-  const reserved = options.traffic.streams.reserve({
-    caller: callerOf(principal, address),
-    holder: holderOf(principal, address),
-  })
-  onResponseEnd(ctx.req, ctx.res, () => {
-    left.abort(httpError('request_abandoned'))
-  })
-  return {
-    left: left.signal,
-    release: reserved.release,
-    open(pieces) {
-      // A proxy that buffers responses would deliver nothing until the stream ends.
-      ctx.set('X-Accel-Buffering', 'no')
-      const stream = reserved.open({
-        pieces,
-        refused: ({ code, message }) =>
-          print({ id, error: { code: INTERNAL_ERROR, message, data: { code } } }),
-        admit: () => findKey(options, ctx).then(seen),
-        // One chunk is being written while the next one is buffered.
-        prints: (bytes) => hold?.reserve(2 * bytes),
-        leave: () => {
-          left.abort(httpError('request_abandoned'))
-        },
-      })
-      onResponseEnd(ctx.req, ctx.res, () => {
-        stream.destroy()
-      })
-      ctx.body = stream
-    },
-  }
 }
 
 /**
@@ -81,7 +24,7 @@ export function reserveProgress(
 ): EventStream | undefined {
   if (message.method !== 'tools/call' || !asksForProgress(message)) return undefined
   try {
-    return reserveStream(options, ctx, message, () => undefined)
+    return reserveStream(options, ctx)
   } catch (cause) {
     if (cause instanceof KeyhookError) return undefined
     throw cause
@@ -118,6 +61,8 @@ async function* textOf({ body }: Response): AsyncGenerator<string, void> {
   for await (const chunk of body ?? []) yield decoder.decode(chunk as Uint8Array, { stream: true })
 }
 
-function print(message: Readonly<Record<string, unknown>>): string {
-  return `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`
+/** The last event of a stream that a refusal ends: an error in answer to its message. */
+export function printRefusal({ id = null }: Message, { code, message }: KeyhookError): string {
+  const error = { code: INTERNAL_ERROR, message, data: { code } }
+  return `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, error })}\n\n`
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { agentError } from '../agents/errors.ts'
+import { withoutWaiting } from '../agents/tools.ts'
 import { READS } from '../operations/operation.ts'
 import { callOnce, viaOf } from './mcp-call.ts'
 import { requestOf } from './call-tool.ts'
@@ -26,7 +27,8 @@ export const READ_MORE = ownTool({
     const { tool: name, given, offset, digest } = readCursor(cursor)
     const tool = call.selection.reach.get(name)
     if (tool === undefined || !READS.has(tool.operation.effect)) throw invalidCursor()
-    const request = requestOf(call, tool, given, viaOf(call, envelope))
+    // A part is read at once, whatever is written in the cursor.
+    const request = requestOf(call, withoutWaiting(tool), given, viaOf(call, envelope))
     const { text } = await callOnce(call, request)
     if (digestOf(text) !== digest) throw agentError('result_changed')
     const part = partOf(text, offset)

@@ -16,8 +16,8 @@ const PART = 32_768
 /** Maximum characters of a cursor. */
 export const MAX_CURSOR = 8192
 
-/** The place after the part that was read. */
-export interface Place {
+/** Where a result is read on: after the part that was read. */
+export interface Cursor {
   /** Name of the tool that read it. */
   readonly tool: string
   readonly given: GivenArguments
@@ -26,7 +26,7 @@ export interface Place {
   readonly digest: string
 }
 
-const place = createInputReader(
+const readFields = createInputReader(
   z.tuple([
     z.string().max(64),
     z.record(z.string().max(100), z.unknown()),
@@ -65,7 +65,7 @@ export function digestOf(text: string): string {
 }
 
 /** Undefined for arguments that no cursor holds. */
-export function printCursor({ tool, given, offset, digest }: Place): string | undefined {
+export function printCursor({ tool, given, offset, digest }: Cursor): string | undefined {
   const cursor = Buffer.from(JSON.stringify([tool, given, offset, digest])).toString('base64url')
   return cursor.length > MAX_CURSOR ? undefined : cursor
 }
@@ -75,8 +75,8 @@ export function printCursor({ tool, given, offset, digest }: Place): string | un
  *
  * @throws KeyhookError `invalid_cursor`
  */
-export function readCursor(cursor: string): Place {
-  const { value } = place(parse(Buffer.from(cursor, 'base64url').toString()), 'cursor')
+export function readCursor(cursor: string): Cursor {
+  const { value } = readFields(parse(Buffer.from(cursor, 'base64url').toString()), 'cursor')
   if (value === undefined) throw invalidCursor()
   const [tool, given, offset, digest] = value
   return { tool, given, offset, digest }

@@ -1,12 +1,11 @@
 import type { z } from 'zod'
 import type { Instant } from '../../lib/time.ts'
 import type { PlatformTx } from '../../plugins/platform/contract.ts'
-import type { Principal } from '../authority/principal.ts'
-import type { Via } from '../authority/via.ts'
+import type { Principal, Via } from '../authority/principal.ts'
 import type { Platform } from '../platform.ts'
 import type { FormInput, GivenPart, PartsInput } from './parts.ts'
 
-export type { Via } from '../authority/via.ts'
+export type { Via } from '../authority/principal.ts'
 
 /** Input of an operation, by part of the request. */
 export interface OperationInput {

@@ -9,7 +9,7 @@ import type { RowPublisher } from './outbox/publish-rows.ts'
 import { createRowPublisher } from './outbox/publish-rows.ts'
 import type { OutboxStatus } from './outbox/status.ts'
 
-/** Pause while the store cannot commit. */
+/** Pause while the store cannot commit: shorter than an account is held. */
 const PAUSE: Millis = SECOND
 /** First and longest pause before the next attempt to connect. */
 const RECONNECT = { first: SECOND / 2, longest: 15 * SECOND } as const
@@ -36,6 +36,9 @@ export function startOutbox(work: OutboxWork): { stop(): Promise<void> } {
     platform,
     hasAccounts,
     counts: status.counts,
+    onUnexplained({ id }, cause) {
+      log.error({ err: cause, event_id: id }, 'outbox.failed: a row is refused as internal_error')
+    },
     onRefused(refused) {
       const [first] = refused
       log.warn(
@@ -69,7 +72,7 @@ export function startOutbox(work: OutboxWork): { stop(): Promise<void> } {
   }
 
   async function run(): Promise<void> {
-    let told: string | undefined
+    let lastError: string | undefined
     while (!signal.aborted) {
       const connected = await pRetry(connect, {
         retries: Infinity,
@@ -78,12 +81,12 @@ export function startOutbox(work: OutboxWork): { stop(): Promise<void> } {
         randomize: true,
         signal,
         onFailedAttempt({ error }) {
-          const level = error.message === told ? 'debug' : 'warn'
-          told = error.message
+          const level = error.message === lastError ? 'debug' : 'warn'
+          lastError = error.message
           log[level]({ err: error }, 'outbox.unreachable: retrying')
         },
       })
-      told = undefined
+      lastError = undefined
       log.info('outbox.connected')
       try {
         while (!signal.aborted) {
@@ -109,7 +112,7 @@ export function startOutbox(work: OutboxWork): { stop(): Promise<void> } {
   }
 }
 
-/** Publishes until nothing is left that can be published. */
+/** Publishes until nothing is left but rows of accounts that are held. */
 async function takeAll(
   source: OutboxSource,
   publisher: RowPublisher,
@@ -119,7 +122,11 @@ async function takeAll(
     let isStalled = false
     const taken = await source.take(async (rows) => {
       const outcomes = await publisher.publish(rows)
-      isStalled = outcomes.every((outcome) => outcome === 'waits')
+      const held = new Set(publisher.held())
+      // Without the accounts that are held now, the next rows are others: only the store is waited for.
+      isStalled =
+        outcomes.every((outcome) => outcome === 'waits') &&
+        !rows.some(({ account_id }) => held.has(account_id))
       return outcomes
     }, publisher.held())
     if (taken === 0) return

@@ -43,7 +43,7 @@ export interface OutboxSource {
    * There is no cursor: a transaction that commits late is not missed.
    *
    * @param except accounts whose rows are left out
-   * @returns the number of rows that were passed
+   * @returns the number of rows that were passed: 0 also while another process takes rows
    */
   take(publish: PublishRows, except: readonly string[]): Promise<number>
   /** Resolves when rows may have been committed since the last `take`, or when the signal aborts. */

@@ -9,12 +9,19 @@ type Query = (text: string, values?: readonly unknown[]) => Promise<readonly Row
 const CONNECT_WAIT = 5 * SECOND
 /** Maximum wait for a response: a connection that was cut silently gives none. */
 const ANSWER_WAIT = 15 * SECOND
-/** Maximum time that a process suspended inside a transaction keeps its rows from the others. */
+/** Maximum time that a process suspended inside a transaction keeps the others from taking rows. */
 const STALLED = 30 * SECOND
 
 /**
- * Opens the outbox of a PostgreSQL database over one connection. Any number of processes may take rows: each
- * takes rows that no other has taken.
+ * SQL of the key of the advisory lock that the process taking rows holds. Such keys belong to the whole
+ * database, which other programs lock in too: it is a hash of this table's own schema and name.
+ */
+const TAKING = `(SELECT hashtextextended('outbox ' || relnamespace::regnamespace::text || '.' || relname, 0)
+  FROM pg_class WHERE oid = '${OUTBOX_TABLE}'::regclass)`
+
+/**
+ * Opens the outbox of a PostgreSQL database over one connection. Any number of processes may open it: one at a
+ * time takes rows, since two would publish events of one account out of order.
  *
  * @throws Error when it cannot be connected to, or its table cannot be used
  */
@@ -65,7 +72,7 @@ export async function openPostgresOutbox(
       await query('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE')
       try {
         await query(`SET LOCAL idle_in_transaction_session_timeout = ${STALLED}`)
-        const rows = await lockRows(query, limits, except)
+        const rows = (await isAlone(query)) ? await lockRows(query, limits, except) : []
         if (rows.length > 0) await record(query, rows, await publish(rows))
         await query('COMMIT')
         return rows.length
@@ -118,7 +125,13 @@ async function requireTable(query: Query): Promise<void> {
   await query(LOOK_AT_TABLE)
 }
 
-/** Sizes first, so that no more is read than fits. */
+/** Whether no other process takes rows. A statement of its own: the rows are read after the other's commit. */
+async function isAlone(query: Query): Promise<boolean> {
+  const [row] = await query(`SELECT pg_try_advisory_xact_lock(${TAKING}) AS alone`)
+  return row?.['alone'] === 't'
+}
+
+/** Sizes first, so that no more is read than fits. A row that somebody else has locked is left out, not waited for. */
 async function lockRows(
   query: Query,
   limits: OutboxLimits,

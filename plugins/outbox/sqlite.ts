@@ -1,9 +1,9 @@
-import { stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import sqlite3 from 'sqlite3'
 import { SECOND } from '../../lib/time.ts'
 import type { OutboxLimits, OutboxRow, OutboxSource, RowOutcome } from './contract.ts'
 import { DEFAULT_LIMITS, MAX_TEXT, OUTBOX_VERSION, fitting, sortOutcomes } from './contract.ts'
+import { identityOf } from './contract/file-identity.ts'
 import { COUNT_ROWS, LOOK_AT_TABLE, OUTBOX_TABLE, noTable, toCounts } from './contract/table.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -43,6 +43,8 @@ export async function openSqliteOutbox(
   let identity: string
   /** State of the file at the last `take`. */
   let seen = ''
+  /** Whether the last `take` left out accounts: their rows become due without a change of the file. */
+  let isHolding = false
   try {
     await query(`PRAGMA busy_timeout = ${BUSY_WAIT}`)
     identity = await identityOf(file)
@@ -61,6 +63,7 @@ export async function openSqliteOutbox(
   return {
     async take(publish, except) {
       seen = await versionOf()
+      isHolding = except.length > 0
       const rows = await readRows(query, limits, except)
       if (rows.length > 0) await record(query, rows, await publish(rows))
       return rows.length
@@ -69,6 +72,7 @@ export async function openSqliteOutbox(
       for (let waited = 0; waited < LOOK_EVERY && !signal.aborted; waited += limits.poll) {
         await delay(limits.poll, undefined, { signal }).catch(() => undefined)
         if (signal.aborted || (await versionOf()) !== seen) return
+        if (isHolding) break
       }
       // A restored backup is another file: this connection would read the old one forever.
       if ((await identityOf(file)) !== identity) throw new Error(`${file} was replaced`)
@@ -88,11 +92,6 @@ function open(file: string): Promise<sqlite3.Database> {
       else reject(new Error(`${file} cannot be opened: ${failed.message}`, { cause: failed }))
     })
   })
-}
-
-async function identityOf(file: string): Promise<string> {
-  const { dev, ino } = await stat(file)
-  return `${dev}:${ino}`
 }
 
 /** @throws Error that names what is missing */

@@ -1,12 +1,11 @@
 import { APPS, LEFT_ALIASES, REVISIONS } from './models/apps.ts'
-import { DEPLOYMENTS } from './models/deployments.ts'
+import { DEPLOYMENTS, SITES } from './models/deployments.ts'
 import { DOMAINS } from './models/domains.ts'
 import { EDITS } from './models/edits.ts'
 import { ERROR_GROUPS } from './models/error-groups.ts'
 import { FILES } from './models/files.ts'
-import { HOSTING_CHARGES } from './models/hosting.ts'
-import { JOBS, JOB_LINES } from './models/jobs.ts'
 import {
+  HOSTING_CHARGES,
   HOLDS,
   HOLD_LOTS,
   KEY_SPENDING,
@@ -17,6 +16,7 @@ import {
   USAGE_DAYS,
   WALLETS,
 } from './models/ledger.ts'
+import { JOBS, JOB_LINES } from './models/jobs.ts'
 import {
   ACCESS_LINES,
   APP_CHECKS,
@@ -36,7 +36,6 @@ import {
 } from './models/payments.ts'
 import { SERVICES, SERVICE_SECRETS } from './models/services.ts'
 import { SIGN_IN } from './models/sign-in.ts'
-import { SITES } from './models/sites.ts'
 import { AGENT_MESSAGES, AGENT_PUSHES, AGENT_TASKS } from './models/tasks.ts'
 
 /** Models whose rows are deleted with their app. */

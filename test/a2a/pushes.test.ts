@@ -43,6 +43,19 @@ const statesOf = ({ requests }: Receiver): readonly unknown[] =>
 const received = (receiver: Receiver, state: string) =>
   until(`received ${state}`, () => statesOf(receiver).includes(state))
 
+type Row = Readonly<Record<string, unknown>>
+
+async function webhooksOf({ world }: Setting): Promise<readonly (Row & { readonly id: string })[]> {
+  const { body } = await world.request<{ data: { id: string }[] }>('GET', '/v1/webhooks?limit=100')
+  return body.data
+}
+
+/** Newest first. */
+async function auditOf({ world }: Setting, action: string): Promise<readonly Row[]> {
+  const path = `/v1/audit-log?limit=100&action=${action}`
+  return (await world.request<{ data: Row[] }>('GET', path)).body.data
+}
+
 const edit = { metadata: { skill: 'edits_create' } }
 
 function refusedFor(t: Test, reply: Reply, reason: string): void {
@@ -117,15 +130,48 @@ for (const binding of BINDINGS) {
     refusedFor(t, await create({ url: 'nothing' }), 'INVALID_URL')
     for (let count = 2; count <= 10; count += 1) await create({ id: `p${count}` })
     refusedFor(t, await create({ id: 'p11' }), 'TOO_MANY_PUSHES')
+    const configuration = { taskPushNotificationConfig: { url, id: 'p11' } }
+    const message = stage.message([{ text: 'green' }], { ...edit, taskId })
+    const answered = await client.ask('SendMessage', { message, configuration })
+    refusedFor(t, answered, 'TOO_MANY_PUSHES')
+    const asked = await client.ask('GetTask', { id: taskId })
+    t.match(asked.result, { status: { state: 'TASK_STATE_INPUT_REQUIRED' } }, 'nothing began')
+    const [deleted] = await webhooksOf(stage)
+    await stage.world.request('DELETE', `/v1/webhooks/${deleted?.id}`)
+    t.equal((await create({ id: 'p11' })).error, undefined, 'one without a webhook does not count')
     const stranger = stage.clientOf((await stage.world.mintKey({ scopes: PUSHING })).key)
     const foreign = { taskId, url, id: 'mine' }
     for (const method of ['Create', 'Get', 'Delete']) {
       const reply = await stranger.ask(`${method}TaskPushNotificationConfig`, foreign)
       refusedFor(t, reply, 'TASK_NOT_FOUND')
     }
-    const path = '/v1/audit-log?action=webhook.created'
-    const audit = await stage.world.request<{ data: unknown[] }>('GET', path)
-    t.match(audit.body.data[0], { protocol: 'a2a', client: 'node' })
+    const made = { type: 'key', id: stage.keyId }
+    const origins = { created_by: made, set_by: made }
+    for (const action of ['webhook.created', 'webhook.deleted']) {
+      const entries = await auditOf(stage, action)
+      const ofPush = entries.find(({ protocol }) => protocol === 'a2a')
+      t.match(ofPush, { protocol: 'a2a', client: 'node', actor: made }, action)
+      t.match(entries.at(-1)?.['origins'], origins, `${action}, the first: a push was replaced`)
+    }
+  })
+
+  void t.test(`${binding}: a push whose webhook is disabled is made again`, async (t) => {
+    const stage = await createSetting(t, binding)
+    const { id: taskId } = await stage.ask()
+    const push = { taskId, id: 'mine', url: stage.url }
+    const create = () => stage.client.ask('CreateTaskPushNotificationConfig', push)
+    await create()
+    const [first] = await webhooksOf(stage)
+    await create()
+    t.match(await webhooksOf(stage), [{ id: first?.id, status: 'active' }], 'the same again')
+    const body = { status: 'disabled' }
+    const disabled = await stage.world.request('PATCH', `/v1/webhooks/${first?.id}`, { body })
+    t.match(disabled.body, { status: 'disabled' })
+    t.match((await create()).result, push)
+    const now = await webhooksOf(stage)
+    t.match(now, [{ status: 'active' }])
+    t.equal(now.length, 1)
+    t.not(now[0]?.id, first?.id)
   })
 
   void t.test(
@@ -167,8 +213,46 @@ void t.test('webhooks of tasks that have ended make room, and go after some days
   const count = async () => (await world.platform.store.webhooksOf(world.account.id)).length
   t.equal(await count(), 41)
   await client.ask('CancelTask', { id: taskId })
-  const { store, clock } = world.platform
-  t.equal(await deleteEndedPushes(store, clock.now()), 0)
-  t.equal(await deleteEndedPushes(store, clock.now() + 5 * DAY), 1)
+  const { platform } = world
+  t.equal(await deleteEndedPushes(platform, platform.clock.now()), 0)
+  t.equal(await deleteEndedPushes(platform, platform.clock.now() + 5 * DAY), 1)
   t.equal(await count(), 40)
+  const deleted = await auditOf(stage, 'webhook.deleted')
+  t.equal(deleted.length, 11)
+  const origins = { created_by: { type: 'key', id: stage.keyId } }
+  t.match(deleted[0], { actor: { type: 'operator', id: null }, protocol: null, origins })
+})
+
+void t.test('a message whose push has no room begins no work', async (t) => {
+  const stage = await createSetting(t, 'JSONRPC')
+  const { client, receiver, url, world } = stage
+  const { id: taskId } = await stage.ask()
+  await client.ask('CreateTaskPushNotificationConfig', { taskId, url })
+  await until('it is delivered', () => receiver.requests.length === 1)
+  const sent = stage.message([{ text: 'Make it green' }])
+  const before = await stage.send(sent)
+  for (let made = 1; made < 50; made += 1) {
+    const body = { url, events: ['app.deployed'] }
+    t.equal((await world.request('POST', '/v1/webhooks', { body })).status, 201)
+  }
+  const message = stage.message([{ text: 'green' }], edit)
+  const configuration = { returnImmediately: true, taskPushNotificationConfig: { url } }
+  const refused = await client.ask('SendMessage', { message, configuration })
+  refusedFor(t, refused, 'WEBHOOK_LIMIT_REACHED')
+  t.match((await client.ask('ListTasks')).result, { totalSize: 2 }, 'no task was made')
+  // What was begun is answered with its task, which has no push.
+  t.equal((await stage.send(sent, configuration)).id, before.id)
+  const none = await client.ask('ListTaskPushNotificationConfigs', { taskId: before.id })
+  t.match(none.result, { configs: { length: 0 } })
+  // The webhook of an ended task leaves its room.
+  await client.ask('CancelTask', { id: taskId })
+  await until('its end is delivered', () => receiver.requests.length === 2)
+  await until('there is room', async () => {
+    const asked = await client.ask('SendMessage', { message, configuration })
+    return asked.error === undefined
+  })
+  const listed = await client.ask('ListTasks')
+  const [task] = (listed.result as unknown as { tasks: { id: string }[] }).tasks
+  const pushed = await client.ask('ListTaskPushNotificationConfigs', { taskId: task?.id })
+  t.match(pushed.result, { configs: [{ id: task?.id, url }] })
 })

@@ -3,7 +3,7 @@ import type { AgentCard } from '../../daemon/agents/card.ts'
 import { publicCard } from '../../daemon/agents/card.ts'
 import { ownVersion } from '../../daemon/operations/catalogue.ts'
 import { FAMILIES } from '../../daemon/families/index.ts'
-import { cardPages } from '../../daemon/http/card-pages.ts'
+import { cardPages } from '../../daemon/http/documents.ts'
 import type { AnyBody, World } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
 

@@ -2,10 +2,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
+import { keepIdentity } from '../../daemon/composition/identity.ts'
 import { openProcessing } from '../../daemon/composition/processor.ts'
 import { ConfigError, readConfig } from '../../daemon/config/config.ts'
 import { startDaemon } from '../../daemon/daemon.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
+import { createMemoryProcessor } from '../../plugins/billing/memory.ts'
+import { openPlatformStore } from '../../plugins/platform/open.ts'
 import { ROOT } from '../arch/source.ts'
 import { createClock } from '../support/clock.ts'
 
@@ -125,6 +128,25 @@ await t.test('another account, or another mode, of the processor is refused', as
   t.equal(await start(`{ account_id: 'acct_1', live: true }`), otherMode)
   t.equal(await start(away), 'started')
   t.equal(await start(`{ account_id: 'acct_1', live: false }`), 'started')
+})
+
+await t.test('a start does not wait for a processor that ignores its signal', async (t) => {
+  const clock = createClock(0)
+  const { store } = await openPlatformStore(join(t.testdir(), 'keyhook.sqlite'))
+  t.teardown(() => store.close())
+  let given: AbortSignal | undefined
+  const processor = {
+    ...createMemoryProcessor({ clock }),
+    identify: (signal: AbortSignal) => {
+      given = signal
+      return new Promise<never>(() => undefined)
+    },
+  }
+  const asked = keepIdentity(store, { name: 'tills', processor }, clock)
+  await clock.advance(5000)
+  await asked
+  t.equal(given?.aborted, true)
+  t.equal(clock.timers, 0)
 })
 
 await t.test('a live key of Stripe goes to Stripe alone, and the fake gets none', async (t) => {

@@ -1,9 +1,13 @@
+import { join } from 'node:path'
+import type { Test } from 'tap'
 import t from 'tap'
 import { openInOrder } from '../../daemon/composition/closers.ts'
 import { openPlatform } from '../../daemon/composition/open.ts'
+import { startWork } from '../../daemon/composition/work.ts'
 import { readConfig } from '../../daemon/config/config.ts'
 import { FAMILIES } from '../../daemon/families/index.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
+import type { OutboxStatus } from '../../daemon/worker/outbox/status.ts'
 import { parseAllowList } from '../../lib/egress/url.ts'
 import { createMemoryDeployer } from '../../plugins/deploy/memory.ts'
 import { createNoEditor } from '../../plugins/edits/none.ts'
@@ -11,6 +15,8 @@ import { createEgressClient } from '../../plugins/egress/undici.ts'
 import { createMemoryEmbedder } from '../../plugins/embeddings/memory.ts'
 import { createMemoryFileProcessor } from '../../plugins/files/memory.ts'
 import { openPlatformStore } from '../../plugins/platform/open.ts'
+import { until } from '../support/daemon.ts'
+import { createTables, sqliteBackend } from '../support/outbox.ts'
 
 await t.test('parts are closed in reverse, each once, also after one that fails', async (t) => {
   const closed: string[] = []
@@ -58,6 +64,18 @@ function pluginsTelling(closed: string[]) {
   }
 }
 
+/** In the order in which they are closed. */
+const PLUGINS = ['file processor', 'embedder', 'editor', 'deployer', 'egress']
+
+async function openRecords(t: Test, closed: string[]) {
+  const { store } = await openPlatformStore(join(t.testdir(), 'keyhook.sqlite'))
+  const close = async () => {
+    closed.push('records')
+    await store.close()
+  }
+  return { store, masterKeyFile: undefined, close }
+}
+
 const given = {
   config: { ...readConfig({}), masterKey: [{ id: 'k1', key: new Uint8Array(32) }] },
   log: createLog('silent'),
@@ -71,14 +89,7 @@ await t.test('a platform closes its work, then every plugin once, then its recor
   const opened = await openPlatform({
     ...given,
     plugins: pluginsTelling(closed),
-    async openStorage() {
-      const { store } = await openPlatformStore(`${t.testdir()}/keyhook.sqlite`)
-      const close = async () => {
-        closed.push('records')
-        await store.close()
-      }
-      return { store, masterKeyFile: undefined, close }
-    },
+    openStorage: () => openRecords(t, closed),
   })
   const { dispatcher } = opened.platform.engine
   const { stop } = dispatcher
@@ -91,17 +102,68 @@ await t.test('a platform closes its work, then every plugin once, then its recor
   await opened.start({ dispatch: true })
   await opened.close()
   await opened.close()
-  const plugins = ['deployer', 'embedder', 'editor', 'egress']
-  t.same(closed, ['work', ...plugins, 'records', 'file processor'])
+  t.same(closed, ['work', ...PLUGINS, 'records'])
 })
 
-await t.test('a database that cannot be opened leaves nothing open', async (t) => {
+await t.test('work that cannot all be started is stopped', async (t) => {
+  const folder = t.testdir()
+  const outbox = await createTables(sqliteBackend(folder))
+  t.teardown(() => outbox.close())
+  const { store } = await openPlatformStore(`${folder}/keyhook.sqlite`)
+  const config = {
+    ...given.config,
+    billing: 'internal',
+    outboxUrl: join(folder, 'shop.sqlite'),
+  } as const
+  const opened = await openPlatform({
+    ...given,
+    config,
+    openStorage: async () => ({ store, masterKeyFile: undefined, close: () => store.close() }),
+  })
+  t.teardown(() => opened.close())
+  const stopped: string[] = []
+  let connected: OutboxStatus | undefined
+  const { platform, metrics } = opened
+  const { engine } = platform
+  const parts = {
+    ...given,
+    config,
+    platform: {
+      ...platform,
+      engine: {
+        ...engine,
+        dispatcher: {
+          ...engine.dispatcher,
+          stop: async () => {
+            await engine.dispatcher.stop()
+            stopped.push('dispatcher')
+          },
+        },
+      },
+      store: {
+        ...store,
+        watch: () => () => void stopped.push('watch'),
+        write: async () => {
+          await until('the outbox is open', async () => connected?.connected === true)
+          throw new Error('no sweep')
+        },
+      },
+    },
+    metrics: { ...metrics, watchOutbox: (status: OutboxStatus) => void (connected = status) },
+  }
+  await t.rejects(startWork(parts, { dispatch: true }), { message: 'no sweep' })
+  t.equal(connected?.connected, false)
+  t.same(stopped, ['watch', 'dispatcher'])
+})
+
+await t.test('a processor that cannot be opened leaves nothing open', async (t) => {
   const closed: string[] = []
   const opening = openPlatform({
     ...given,
+    config: { ...given.config, billing: join(t.testdir(), 'none.mjs') },
     plugins: pluginsTelling(closed),
-    openStorage: () => Promise.reject(new Error('held by another')),
+    openStorage: () => openRecords(t, closed),
   })
-  await t.rejects(opening, { message: 'held by another' })
-  t.same(closed, ['file processor'], 'the one that was open by then')
+  await t.rejects(opening, { message: /none\.mjs, which cannot be loaded/ })
+  t.same(closed, [...PLUGINS, 'records'])
 })

@@ -1,7 +1,6 @@
 import t from 'tap'
 import { createDomainHandler } from '../../daemon/families/settings/domains/check.ts'
-import { runJobs } from '../../daemon/jobs/run-jobs.ts'
-import { createRunner, jobTimes } from '../../daemon/jobs/runner.ts'
+import { runJobs, createRunner, jobTimes } from '../../daemon/jobs/runner.ts'
 import type { Platform } from '../../daemon/platform.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../lib/time.ts'

@@ -78,7 +78,7 @@ await t.test('of several files each is taken or refused by itself', async (t) =>
     ['a.md', 'b.md'],
   )
   t.match(taken.body.errors, [
-    { name: 'picture.png', code: 'unsupported_media_type', message: /Send pdf/ },
+    { name: 'picture.png', code: 'unsupported_media_type', message: /Send text or markdown/ },
     { name: 'empty.md', code: 'empty_file' },
     { name: 'a\u202egnp.md', code: 'invalid_file_name' },
     { name: 'large.md', code: 'file_too_large', message: /25 MiB/ },

@@ -3,9 +3,11 @@ import { appsFamily } from '../../daemon/families/apps/family.ts'
 import { editsFamily } from '../../daemon/families/edits/family.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
 import { mcp } from '../../daemon/mcp/endpoint.ts'
+import { digestOf } from '../../daemon/mcp/read-on.ts'
+import { createClock } from '../support/clock.ts'
 import { until } from '../support/daemon.ts'
 import { createApp, createHeldEditor, startWorker } from '../support/edits.ts'
-import { change, deployWorld, startDeployer } from '../support/deploys.ts'
+import { change, deployWorld, publish, startDeployer } from '../support/deploys.ts'
 import { MCP_CLIENTS, connectMcp } from '../support/mcp.ts'
 import { startPostgres } from '../support/postgres.ts'
 import type { World } from '../support/world.ts'
@@ -204,6 +206,36 @@ await t.test('a message is not kept while its work is waited for', async (t) => 
   await release('red')
   t.match((await status).structured, { status: 'completed' })
   t.match((await called).structured, { status: 'completed', prompt: 'red' })
+})
+
+await t.test('neither a resource nor a part of a result is waited for', async (t) => {
+  // Its time stands still: a wait would not end.
+  const world = await deployWorld(t, { protocols: [mcp], clock: createClock(Date.now()) })
+  const { id: app_id } = await createApp(world, { name: 'Shop' })
+  const { body: queued } = await publish(world, app_id)
+  t.equal(queued.status, 'queued')
+  const { key } = await world.mintKey({ scopes: ['apps:read', 'deploy:read'] })
+  const client = await open(t, world, key)
+  const path = `v1/apps/${app_id}/deployments/${queued.id}`
+  const { contents } = await client.readResource(`keyhook://${path}`)
+  const own = await world.request('GET', `/${path}`, { as: key })
+  t.same(JSON.parse(contents[0]?.text ?? ''), own.body)
+  await t.rejects(client.readResource(`keyhook://${path}?wait=25`), {
+    code: -32602,
+    data: { code: 'invalid_request' },
+  })
+
+  const given = { app_id, deployment_id: queued.id }
+  const read = (more: object) => {
+    const place = ['deploy_get', { ...given, ...more }, 0, digestOf(contents[0]?.text ?? '')]
+    const cursor = Buffer.from(JSON.stringify(place)).toString('base64url')
+    return client.callTool('read_more', { cursor })
+  }
+  t.match(await read({}), {
+    isError: false,
+    structured: { text: contents[0]?.text, next_cursor: null },
+  })
+  t.match(await read({ wait: 25 }), { isError: true, texts: [/invalid_request.*arguments\.wait/s] })
 })
 
 await t.test('a revoked key ends the wait', async (t) => {

@@ -2,6 +2,7 @@ import t from 'tap'
 import { appsFamily } from '../../daemon/families/apps/family.ts'
 import { createAccountsFamily } from '../../daemon/families/accounts/family.ts'
 import { editsFamily } from '../../daemon/families/edits/family.ts'
+import { holderOf } from '../../daemon/authority/principal.ts'
 import { mcp } from '../../daemon/mcp/endpoint.ts'
 import { until } from '../support/daemon.ts'
 import { message, openMcp, sendMcp } from '../support/mcp.ts'
@@ -10,8 +11,9 @@ import { readStream } from '../support/stream.ts'
 import type { World } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
 
-/** Streams that one key may have open. */
+/** Streams that one key may have open, and all keys of all accounts together. */
 const OF_A_KEY = 20
+const IN_ALL = 2000
 
 const LISTEN = message('subscriptions/listen', { notifications: { toolsListChanged: true } })
 
@@ -113,6 +115,27 @@ await t.test(
     for (const stream of [...open, beside, again]) stream?.leave()
   },
 )
+
+await t.test('an account that has all streams loses its newest to another one', async (t) => {
+  const world = await listeningWorld(t)
+  const holder = holderOf(world.user, '127.0.0.1')
+  const others = Array.from({ length: IN_ALL - 1 }, (_, count) =>
+    world.traffic.streams.reserve({ caller: `key ${count % 100}`, holder }),
+  )
+  const { key } = await world.mintKey({ scopes: ['apps:read'] })
+  const newest = await listen(world, key)
+  t.match(await newest.until('\n\n'), 'acknowledged')
+  const refused = { status: 429, text: /too_many_streams/ }
+  t.match(await sendMcp(world, key, LISTEN.body, LISTEN), refused, 'it has most')
+
+  const stranger = world.userOf(await world.addAccount())
+  const other = await world.mintKey({ scopes: ['apps:read'] }, stranger)
+  const stream = await listen(world, other.key)
+  t.match(await stream.until('\n\n'), 'acknowledged')
+  t.match(await newest.until(), '"data":{"code":"too_many_streams"}')
+  stream.leave()
+  for (const one of others) one.release()
+})
 
 await t.test('no stream has so many listeners that Node warns of them', (t) => {
   t.same(

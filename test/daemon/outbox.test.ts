@@ -1,5 +1,7 @@
-import { renameSync, symlinkSync } from 'node:fs'
+import { execFile, spawnSync } from 'node:child_process'
+import { readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { Test } from 'tap'
 import t from 'tap'
 import { runCli } from '../../daemon/cli/program.ts'
@@ -10,9 +12,12 @@ import { startDaemon } from '../../daemon/daemon.ts'
 import { createKeyhook } from '../../daemon/embed/index.ts'
 import { FAMILIES } from '../../daemon/families/index.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
+import { kernelError } from '../../lib/errors.ts'
+import { createRowPublisher } from '../../daemon/worker/outbox/publish-rows.ts'
 import { OUTBOX_SQL } from '../../plugins/outbox/contract/table.ts'
 import { openPostgresOutbox } from '../../plugins/outbox/postgres.ts'
 import { openSqliteOutbox } from '../../plugins/outbox/sqlite.ts'
+import { ROOT } from '../arch/source.ts'
 import { until } from '../support/daemon.ts'
 import type { Backend, BackendSession } from '../support/outbox.ts'
 import { createTables, insertRow, postgresBackend, sqliteBackend } from '../support/outbox.ts'
@@ -96,6 +101,21 @@ async function open(
   }
 }
 
+/** Refuses the events that an account publishes, for as long as the function returns an error. */
+function refuseEvents(
+  { daemon }: Stage,
+  errorFor: (account: string | undefined) => Error | undefined,
+): void {
+  const { outbox } = daemon.platform.engine
+  const { publish } = outbox
+  const refusing: typeof publish = async (events) => {
+    const error = errorFor(events[0]?.account_id)
+    if (error !== undefined) throw error
+    return publish.call(outbox, events)
+  }
+  Object.assign(outbox, { publish: refusing })
+}
+
 const settled = (stage: Stage): Promise<void> =>
   until('no row waits', async () => (await stage.waiting()) === 0)
 
@@ -150,7 +170,7 @@ for (const [name, openBackend] of Object.entries(BACKENDS)) {
       reserved_event_type: [{ type: 'webhook.disabled' }],
       account_not_found: [{ account_id: 'acct_3' }, { account_id: 'no account' }],
       event_too_large: [{ data: large }, { data: `{"t":"${'x'.repeat(262_100)}"}` }],
-      invalid_json: [{ data: '{"__proto__": 1}' }],
+      invalid_json: [{ data: '{"__proto__": 1}' }, { data: '{"a\\u0000": 1}' }],
       invalid_request: [{ id: 'paid.1' }, { type: 'paid' }, { type: `order.${'x'.repeat(200)}` }],
       event_id_conflict: [{ id: 'evt_own', data: '{"other": true}' }],
     }
@@ -184,6 +204,35 @@ for (const [name, openBackend] of Object.entries(BACKENDS)) {
     for (const data of ['{', '[]', '1', 'null']) {
       await t.rejects(session.run(insertRow({ data })), 'the transaction learns at once')
     }
+  })
+
+  await t.test(`${name}: an account with too many events delays no other`, async (t) => {
+    const folder = t.testdir()
+    const backend = await openBackend(folder)
+    const session = await createTables(backend)
+    const stage = await open(t, backend, session, folder)
+    let isLimited = true
+    let failures = 1
+    refuseEvents(stage, (account) => {
+      if (account === 'acct_1') {
+        const limited = kernelError('rate_limited', { details: { retry_after: 1 } })
+        return isLimited ? limited : undefined
+      }
+      failures -= 1
+      return failures >= 0 ? kernelError('unavailable') : undefined
+    })
+    // More than are taken at once, and first.
+    const first = Array.from({ length: 300 }, () => insertRow({})).join(';')
+    await session.run(`BEGIN; ${first}; ${insertRow({ account_id: 'acct_2' })}; COMMIT`)
+    await until(
+      'the other account is served',
+      async () => (await stage.events('acct_2')).length === 1,
+    )
+    t.equal(await stage.waiting(), 300)
+    isLimited = false
+    await settled(stage)
+    t.equal(await stage.metric('keyhook_outbox_rows_total{result="published"}'), 301)
+    t.equal(await stage.metric('keyhook_outbox_rows_total{result="refused"}'), 0)
   })
 
   await t.test(
@@ -286,43 +335,6 @@ await t.test('postgres: a transaction that commits late is not missed', async (t
   t.strictSame(numbers, ['early', 'next', 'late'])
 })
 
-await t.test(
-  'postgres: daemons take different rows, and the id decides after a crash',
-  async (t) => {
-    const backend = postgresBackend(await postgres.createDatabase())
-    const session = await createTables(backend)
-    t.teardown(() => session.close())
-    for (let n = 0; n < 4; n += 1) await session.run(insertRow({}))
-    const [one, other] = await Promise.all([
-      openPostgresOutbox(backend.url, { rows: 2 }),
-      openPostgresOutbox(backend.url, { rows: 4 }),
-    ])
-    t.teardown(() => Promise.all([one.close(), other.close()]))
-    const ids: string[][] = []
-    await one.take(async (rows) => {
-      ids.push(rows.map(({ id }) => id))
-      await other.take(async (rest) => {
-        ids.push(rest.map(({ id }) => id))
-        return rest.map(() => 'published')
-      }, [])
-      return rows.map(() => 'waits')
-    }, [])
-    t.strictSame(
-      ids.map(({ length }) => length),
-      [2, 2],
-    )
-    t.equal(new Set(ids.flat()).size, 4)
-    await other.take(async (rows) => {
-      t.strictSame(
-        rows.map(({ id }) => id),
-        ids[0],
-        'rows that were left have the same ids',
-      )
-      return rows.map(() => 'published')
-    }, [])
-  },
-)
-
 await t.test('postgres: a notification is enough, and a lost connection is replaced', async (t) => {
   const backend = postgresBackend(await postgres.createDatabase())
   const session = await createTables(backend)
@@ -345,42 +357,56 @@ await t.test('postgres: a notification is enough, and a lost connection is repla
   t.equal((await stage.events()).length, 2)
 })
 
-await t.test('the role of the daemon is told what it may not do', async (t) => {
-  const backend = postgresBackend(await postgres.createDatabase())
-  const session = await createTables(backend)
-  t.teardown(() => session.close())
-  const role = `reader_${process.pid}_${Date.now()}`
-  await session.run(`CREATE ROLE ${role} LOGIN; GRANT SELECT ON keyhook_outbox TO ${role}`)
-  const url = new URL(backend.url)
-  url.username = role
-  await t.rejects(openPostgresOutbox(url.href), {
-    message: `the role ${role} may not UPDATE, DELETE rows of keyhook_outbox: GRANT it to the role`,
+await t.test('a row tells nothing of the inside of the daemon', async (t) => {
+  const backend = sqliteBackend(t.testdir())
+  const { daemon } = await open(t, backend, await createTables(backend))
+  const { platform } = daemon
+  const cause = new Error('secret\0')
+  const causes: unknown[] = []
+  const publisher = createRowPublisher({
+    platform: {
+      ...platform,
+      store: {
+        ...platform.store,
+        accounts: { ...platform.store.accounts, get: () => Promise.reject(cause) },
+      },
+    },
+    hasAccounts: true,
+    counts: { published: 0, duplicate: 0, refused: 0 },
+    onUnexplained: (_, unexplained) => void causes.push(unexplained),
+    onRefused: () => undefined,
   })
-  await session.run(`GRANT UPDATE, DELETE ON keyhook_outbox TO ${role}`)
-  const source = await openPostgresOutbox(url.href)
-  await source.close()
-  await session.run(`DROP OWNED BY ${role}; DROP ROLE ${role}`)
+  const row = { position: '1', id: 'evt_1', app_id: null, type: 'order.paid', data: '{}', bytes: 2 }
+  t.strictSame(await publisher.publish([{ ...row, account_id: 'acct_1' }]), [
+    {
+      code: 'internal_error',
+      reason: 'it could not be published: the log of the daemon has the cause',
+    },
+  ])
+  t.strictSame(causes, [cause])
 })
 
-await t.test(
-  'sqlite: a file that is replaced is opened again, an absent one is not created',
-  async (t) => {
+const PYTHON = "the page's Python publishes in the backend's own transaction"
+
+if (spawnSync('python3', ['-c', 'import sqlite3']).status !== 0) {
+  t.comment(`Python is not installed: ${PYTHON} was not run`)
+} else {
+  await t.test(PYTHON, async (t) => {
     const folder = t.testdir()
-    const absent = join(folder, 'absent.sqlite')
-    await t.rejects(openSqliteOutbox(absent), { message: `${absent} cannot be opened` })
     const backend = sqliteBackend(folder)
     const session = await createTables(backend)
-    const source = await openSqliteOutbox(join(folder, 'shop.sqlite'), { poll: 2500 })
-    t.teardown(() => source.close())
-    await source.take(async () => [], [])
-    const replaced = source.available(new AbortController().signal)
-    await session.close()
-    renameSync(join(folder, 'shop.sqlite'), join(folder, 'old.sqlite'))
-    const again = await createTables(sqliteBackend(folder))
-    t.teardown(() => again.close())
-    await t.rejects(replaced, /was replaced$/)
-  },
-)
+    const stage = await open(t, backend, session, folder)
+    const page = readFileSync(join(ROOT, 'docs/outbox.md'), 'utf8')
+    const [, example = ''] = /```python\n([^]+?)```/.exec(page) ?? []
+    t.match(example, 'INSERT INTO keyhook_outbox')
+    const before = `import json, sqlite3, sys\nconnection = sqlite3.connect(sys.argv[1])\nnumber = "o_1"\n`
+    const file = join(folder, 'shop.sqlite')
+    await promisify(execFile)('python3', ['-c', before + example, file])
+    await settled(stage)
+    t.match(await stage.events(), [{ type: 'order.paid', data: { number: 'o_1' } }])
+    t.strictSame(await session.rows('SELECT * FROM orders'), [{ number: 'o_1' }])
+  })
+}
 
 await t.test("Keyhook's own file is no outbox, whatever it is called", async (t) => {
   const folder = t.testdir()

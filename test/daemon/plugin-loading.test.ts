@@ -15,6 +15,8 @@ import { createKeyhook } from '../../daemon/embed/index.ts'
 import { takeDataFolder } from '../../daemon/machine/data-folder.ts'
 import { clockOf } from '../../daemon/machine/ports.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
+import { createClock } from '../support/clock.ts'
+import { until } from '../support/daemon.ts'
 
 const EDITOR = `{ available: true, carryOut: async () => undefined }`
 
@@ -91,6 +93,37 @@ await t.test('a plugin that cannot be used stops the start with one line', async
   }
   t.throws(() => readConfig({ KEYHOOK_APPS_PLUGIN: 'a,b' }), /must be one package/)
   t.throws(() => readConfig({ KEYHOOK_FILES_PLUGIN: 'a,a' }), /each once/)
+})
+
+await t.test('what a plugin created is closed although it cannot be used', async (t) => {
+  const told = { closed: 0, create: Promise.resolve<object>({}) }
+  Reflect.set(globalThis, Symbol.for('plugin-closing'), told)
+  const seen = `globalThis[Symbol.for('plugin-closing')]`
+  const folder = t.testdir({ 'own.mjs': module(`create: () => ${seen}.create`) })
+  const config = readConfig({ KEYHOOK_EDITS_PLUGIN: join(folder, 'own.mjs') })
+  const [one] = await loadPlugins(await namedPlugins(config, undefined), config)
+  if (one === undefined) throw new Error('it is not loaded')
+  const clock = createClock(0)
+  const create = () =>
+    openInOrder(async (closers) => ({
+      made: await createPlugin(one, { ...machine, clock }, closers),
+    }))
+  const made = { close: () => void (told.closed += 1) }
+
+  told.create = Promise.resolve(made)
+  await t.rejects(create(), /what it creates lacks carryOut$/)
+  t.equal(told.closed, 1)
+
+  let finish: ((made: object) => void) | undefined
+  told.create = new Promise((resolve) => (finish = resolve))
+  const late = create()
+  late.catch(() => undefined)
+  await until('it waits for the plugin', async () => clock.timers === 1)
+  await clock.advance(60_000)
+  await t.rejects(late, /it was not created within 60 s$/)
+  t.equal(told.closed, 1)
+  finish?.(made)
+  await until('it is closed', async () => told.closed === 2)
 })
 
 await t.test('the plugins folder holds plugins by their contracts, and nothing else', async (t) => {

@@ -126,7 +126,7 @@ await t.test('while a release is about to go live, its manifests are not read ag
   const load = createSiteLoader({ store, bytes, hosting: place })
   const host = `${id}.${DOMAIN}`
   const before = await load(host, clock.now())
-  t.match(before, { isTurning: false })
+  t.match(before, { isSwitching: false })
   const served = await before?.serves()
   t.match(served, { kind: 'published' })
   t.equal(reads, 2)
@@ -139,14 +139,14 @@ await t.test('while a release is about to go live, its manifests are not read ag
   const { artifact = null } = (await store.deployments.live(id)) ?? {}
   await store.write((tx) => tx.deployments.built(body.id, claim, artifact ?? ''))
   await store.write((tx) => tx.deployments.prepareSwitch(body.id, claim))
-  const turning = await load(host, clock.now())
-  t.match(turning, { isTurning: true })
-  t.equal(turning?.serves(), served)
+  const switching = await load(host, clock.now())
+  t.match(switching, { isSwitching: true })
+  t.equal(switching?.serves(), served)
   t.equal(reads, 2)
   const { body: app } = await world.request('GET', `/v1/apps/${id}`)
   const preview = new URL(String(app['preview_url'])).hostname
   const seen = await load(preview, clock.now())
-  t.match(seen, { isTurning: false }, 'a preview is not of a release')
+  t.match(seen, { isSwitching: false }, 'a preview is not of a release')
 })
 
 await t.test('a domain of its own leads to an app once it is verified', async (t) => {

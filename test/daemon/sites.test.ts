@@ -25,22 +25,24 @@ function createWorld(limits: Partial<SiteLimits> = {}) {
   const gates: (() => void)[] = []
   const serving = new Map<string, Site>()
   const ends = new Map<string, Instant>()
-  const turning = new Set<string>()
+  const switching = new Set<string>()
   let isHeld = false
   const load = async (host: string): Promise<LoadedSite | undefined> => {
     looks.push(host)
     const [app_id = ''] = host.split('.')
     const serves = serving.get(app_id)
-    const isTurning = turning.has(app_id)
+    const isSwitching = switching.has(app_id)
     if (isHeld) await new Promise<void>((resolve) => gates.push(resolve))
     const until = ends.get(app_id) ?? Infinity
-    return serves && { app_id, account_id: `of ${app_id}`, serves: () => serves, until, isTurning }
+    return (
+      serves && { app_id, account_id: `of ${app_id}`, serves: () => serves, until, isSwitching }
+    )
   }
   return {
     clock,
     state,
     looks,
-    turning,
+    switching,
     ends,
     sites: createSites({ changes, clock, load, limits }),
     serve: (app: string, deployment_id: string) =>
@@ -191,10 +193,10 @@ await t.test(
 await t.test(
   'while another release is about to go live, nobody goes by what was looked at before',
   async (t) => {
-    const { sites, serve, looks, turning, tell, hold, release } = createWorld()
+    const { sites, serve, looks, switching, tell, hold, release } = createWorld()
     serve('shop', 'dep_1')
     await sites.find('shop.a')
-    turning.add('shop')
+    switching.add('shop')
     tell('site', 'shop')
     t.equal(deploymentOf(await sites.find('shop.a')), 'dep_1')
     t.equal(deploymentOf(await sites.find('shop.a')), 'dep_1', 'looked at again')
@@ -207,7 +209,7 @@ await t.test(
     release()
     t.equal(deploymentOf(await before), 'dep_1')
     t.equal(deploymentOf(await after), 'dep_2', 'whoever came later waits for a look of its own')
-    turning.delete('shop')
+    switching.delete('shop')
     t.equal(deploymentOf(await sites.find('shop.a')), 'dep_2')
     const known = looks.length
     t.equal(deploymentOf(sites.find('shop.a')), 'dep_2', 'and is known again')

@@ -55,7 +55,7 @@ const lookupCases: readonly PlatformCase[] = [
           { artifact: THIRD, replaced_at: BORN + 2 },
         ],
         tree: THIRD,
-        turning: false,
+        switching: false,
       }
       const { deployments } = store
       assert.deepEqual(await deployments.siteByAlias('shop'), found)

@@ -33,8 +33,8 @@ const unpublish = (store: PlatformStore, id = 'dep_9') =>
   store.write((tx) => tx.deployments.unpublish({ ...OFF, id }))
 const poise = (store: PlatformStore, id: string, claim: string) =>
   store.write((tx) => tx.deployments.prepareSwitch(id, claim))
-const isTurning = async (store: PlatformStore) =>
-  (await store.deployments.siteByAlias('app_1'))?.turning
+const isSwitching = async (store: PlatformStore) =>
+  (await store.deployments.siteByAlias('app_1'))?.switching
 const switchTo = (store: PlatformStore, id: string, claim: string, now: number) =>
   store.write((tx) => tx.deployments.switch(id, claim, now))
 const announce = (store: PlatformStore, id: string) =>
@@ -75,7 +75,7 @@ const switchCases: readonly PlatformCase[] = [
         app_id: 'app_1',
         account_id: ACCOUNT,
         deployment_id: null,
-        turn: 0,
+        generation: 0,
         preview: previewOf('app_1'),
         in_progress: false,
         suspended: false,
@@ -99,8 +99,8 @@ const switchCases: readonly PlatformCase[] = [
         status: 'superseded',
         ended_at: BORN + 9,
       })
-      const { deployment_id, turn, in_progress } = (await standing(store)) ?? {}
-      assert.deepEqual([deployment_id, turn, in_progress], ['dep_2', 2, false])
+      const { deployment_id, generation, in_progress } = (await standing(store)) ?? {}
+      assert.deepEqual([deployment_id, generation, in_progress], ['dep_2', 2, false])
       assert.equal(await switchTo(store, 'dep_2', 'a', BORN + 10), undefined, 'once')
     },
   },
@@ -114,24 +114,24 @@ const switchCases: readonly PlatformCase[] = [
       assert.equal(await poise(store, 'dep_1', 'a'), false, 'it is not made yet')
       await store.write((tx) => tx.deployments.built('dep_1', 'a', FIRST))
       assert.equal(await switchTo(store, 'dep_1', 'a', BORN + 1), undefined)
-      assert.equal(await isTurning(store), false)
+      assert.equal(await isSwitching(store), false)
       assert.equal(await poise(store, 'dep_1', 'b'), false, 'it is not held')
       assert.equal(await poise(store, 'dep_1', 'a'), true)
       assert.equal(await poise(store, 'dep_1', 'a'), true, 'again')
-      assert.equal(await isTurning(store), true)
+      assert.equal(await isSwitching(store), true)
       await claimDeployment(store, 'b', BORN + LEASE)
-      assert.equal(await isTurning(store), false, 'whoever has it next makes sure of it anew')
+      assert.equal(await isSwitching(store), false, 'whoever has it next makes sure of it anew')
       assert.equal(await poise(store, 'dep_1', 'a'), false)
       assert.equal(await poise(store, 'dep_1', 'b'), true)
       assert.ok(await switchTo(store, 'dep_1', 'b', BORN + LEASE))
-      assert.equal(await isTurning(store), false)
+      assert.equal(await isSwitching(store), false)
       await announce(store, 'dep_1')
       await makeReady(store, 'dep_2', 'c')
-      assert.equal(await isTurning(store), true)
+      assert.equal(await isSwitching(store), true)
       await store.write((tx) => tx.deployments.fail('dep_2', 'c', sampleFailure()))
-      assert.equal(await isTurning(store), false)
+      assert.equal(await isSwitching(store), false)
       await makeBuilt(store, 'dep_3', 'd')
-      assert.equal(await isTurning(store), false, 'nor does the next begin so')
+      assert.equal(await isSwitching(store), false, 'nor does the next begin so')
     },
   },
   {
@@ -182,7 +182,7 @@ const switchCases: readonly PlatformCase[] = [
       const again = await switchTo(racers[1], 'dep_1', 'b', BORN + LEASE + 1)
       assert.equal(again === undefined, live !== undefined)
       assert.equal((await racers[0].deployments.live('app_1'))?.id, 'dep_1')
-      assert.equal((await standing(racers[0]))?.turn, 1)
+      assert.equal((await standing(racers[0]))?.generation, 1)
     },
   },
   {
@@ -243,8 +243,8 @@ const offlineCases: readonly PlatformCase[] = [
       const was = { ...live, status: 'superseded', ended_at: BORN + 50 }
       assert.deepEqual(await store.deployments.get('app_1', 'dep_1'), was)
       assert.equal(await store.deployments.live('app_1'), undefined)
-      const { deployment_id, turn } = (await standing(store)) ?? {}
-      assert.deepEqual([deployment_id, turn], [null, 2])
+      const { deployment_id, generation } = (await standing(store)) ?? {}
+      assert.deepEqual([deployment_id, generation], [null, 2])
       assert.equal((await makeLive(store, 'dep_99', FIRST, BORN)).release, 3)
     },
   },

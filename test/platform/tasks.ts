@@ -359,7 +359,11 @@ const pushCases: readonly PlatformCase[] = [
       assert.deepEqual(await ended(null, BORN + 6), [replaced, other])
       assert.deepEqual(await ended(null, BORN + 5), [], 'not so long ago')
       assert.deepEqual(await ended('acc_0', BORN + 9), [])
-      await store.write((tx) => tx.tasks.dropPush(other))
+      const drop = (one: TaskPush) => store.write((tx) => tx.tasks.dropPush(one))
+      assert.equal(await drop(push), false, 'it was replaced')
+      assert.deepEqual(await store.tasks.pushes('task_1'), [replaced, other])
+      assert.equal(await drop(other), true)
+      assert.equal(await drop(other), false, 'again')
       await store.purge('agent_tasks', BORN + 9, 9)
       assert.deepEqual(await ended(null, BORN), [replaced], 'its task is gone')
     },

@@ -18,20 +18,34 @@ export interface Writer {
 }
 
 interface Candidate extends Writer {
-  /** Whether its program and its driver are installed. */
-  isInstalled(): boolean
+  /** The program of its language or shell, with an argument that has it print its version. */
+  readonly toolchain: readonly [program: string, version: string]
+  readonly driver: string
+  /** Prepares the program; false when its driver is missing. */
+  isReady(): boolean
 }
 
-/** The writers of this machine, and the names of those whose program or driver is missing. */
-export async function findWriters(
-  folder: string,
-): Promise<{ readonly writers: readonly Writer[]; readonly missing: readonly string[] }> {
-  const all = [...shells(), ...python(folder), go(folder), java(folder)]
-  const judged = all.map((one) => ({ one, found: one.isInstalled() }))
-  return {
-    writers: judged.filter(({ found }) => found).map(({ one }) => one),
-    missing: judged.filter(({ found }) => !found).map(({ one }) => one.name),
+export interface MissingWriter {
+  readonly name: string
+  /** The program that is not installed, or the driver: `psycopg`. */
+  readonly lacks: string
+  readonly isToolchain: boolean
+}
+
+/** The writers of this machine, those in Node always, and what the others lack. */
+export function findWriters(folder: string): {
+  readonly writers: readonly Writer[]
+  readonly missing: readonly MissingWriter[]
+} {
+  const writers: Writer[] = []
+  const missing: MissingWriter[] = []
+  for (const one of [...node(folder), ...shells(), ...python(folder), go(folder), java(folder)]) {
+    const { name, toolchain } = one
+    const isThere = succeeds(toolchain)
+    if (isThere && one.isReady()) writers.push(one)
+    else missing.push({ name, lacks: isThere ? one.driver : toolchain[0], isToolchain: !isThere })
   }
+  return { writers, missing }
 }
 
 const succeeds = ([program = '', ...args]: readonly string[], cwd?: string): boolean =>
@@ -68,18 +82,89 @@ function shells(): readonly Candidate[] {
     {
       name: 'sqlite3',
       dialect: 'sqlite',
-      isInstalled: () => succeeds(['sqlite3', '--version']),
+      driver: 'none',
+      toolchain: ['sqlite3', '--version'],
+      isReady: () => true,
       command: (url) => ['sqlite3', '-bail', '-cmd', '.timeout 20000', fileOf(url)],
       input: (first, count) => script('.system echo', first, count),
     },
     {
       name: 'psql',
       dialect: 'postgres',
-      isInstalled: () => succeeds(['psql', '--version']),
+      driver: 'none',
+      toolchain: ['psql', '--version'],
+      isReady: () => true,
       command: (url) => ['psql', '-qtA', '-v', 'ON_ERROR_STOP=1', url],
       input: (first, count) => script('\\! echo', first, count),
     },
   ]
+}
+
+/** The drivers of this project's own dependencies: nothing else needs to be installed. */
+const NODE = `
+const [url, first, count] = [process.argv[2], Number(process.argv[3]), Number(process.argv[4])]
+const run = await connect(url)
+async function order(number) {
+  await run('BEGIN')
+  await run('INSERT INTO orders VALUES ($1)', [number])
+  await run('INSERT INTO keyhook_outbox (account_id, type, data) VALUES ($1, $2, $3)',
+    ['acct_1', 'order.paid', JSON.stringify({ number })])
+}
+console.log('begun')
+for (let index = 0; index < count; index += 1) {
+  await order('o_' + (first + index))
+  await run(index % 2 === 0 ? 'COMMIT' : 'ROLLBACK')
+}
+await order('o_' + (first + count))
+console.log('open')
+setTimeout(() => undefined, 600_000)
+`
+
+const importOf = (name: string, driver: string): string =>
+  `import ${name} from ${JSON.stringify(import.meta.resolve(driver))}\n`
+
+function node(folder: string): readonly Candidate[] {
+  const drivers = {
+    sqlite3: {
+      dialect: 'sqlite',
+      connect: `${importOf('sqlite3', 'sqlite3')}import { promisify } from 'node:util'
+async function connect(file) {
+  const database = new sqlite3.Database(file)
+  const run = promisify(database.run.bind(database))
+  await run('PRAGMA busy_timeout = 20000')
+  return (sql, values = []) => run(sql, values)
+}`,
+    },
+    pg: {
+      dialect: 'postgres',
+      connect: `${importOf('pg', 'pg')}
+async function connect(url) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  return (sql, values) => client.query(sql, values)
+}`,
+    },
+  } as const
+  return Object.entries(drivers).map(([driver, { dialect, connect }]): Candidate => {
+    const program = join(folder, `${driver}-writer.mjs`)
+    return {
+      name: `Node, ${driver}`,
+      dialect,
+      driver,
+      toolchain: [process.execPath, '--version'],
+      isReady() {
+        writeFileSync(program, connect + NODE)
+        return true
+      },
+      command: (url, first, count) => [
+        process.execPath,
+        program,
+        fileOf(url),
+        String(first),
+        String(count),
+      ],
+    }
+  })
 }
 
 /** @param mark placeholder of a parameter */
@@ -121,7 +206,9 @@ function python(folder: string): readonly Candidate[] {
     return {
       name: `Python, ${driver}`,
       dialect,
-      isInstalled() {
+      driver,
+      toolchain: ['python3', '--version'],
+      isReady() {
         writeFileSync(program, text)
         return succeeds(['python3', '-c', `import ${driver}`])
       },
@@ -190,7 +277,9 @@ function go(folder: string): Candidate {
   return {
     name: 'Go, lib/pq',
     dialect: 'postgres',
-    isInstalled() {
+    driver: 'lib/pq',
+    toolchain: ['go', 'version'],
+    isReady() {
       writeFileSync(join(folder, 'main.go'), GO)
       writeFileSync(
         join(folder, 'go.mod'),
@@ -251,7 +340,9 @@ function java(folder: string): Candidate {
   return {
     name: 'Java, SQLite JDBC',
     dialect: 'sqlite',
-    isInstalled() {
+    driver: `SQLite JDBC (${SQLITE_JDBC})`,
+    toolchain: ['javac', '-version'],
+    isReady() {
       if (!existsSync(SQLITE_JDBC)) return false
       const source = join(folder, 'Writer.java')
       writeFileSync(source, JAVA)

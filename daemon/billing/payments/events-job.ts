@@ -1,15 +1,18 @@
+import type { Fact, ObjectRef } from '../../../plugins/billing/contract.ts'
+import type { Applying, Outcome } from './applying.ts'
+import { applyCharge } from './charge.ts'
+import { applyCheckout } from './checkout-fact.ts'
+import { applyInvoice } from './invoice.ts'
+import { applySubscription } from './subscription.ts'
 import type { Millis } from '../../../lib/time.ts'
 import { HOUR, SECOND } from '../../../lib/time.ts'
-import type { Fact, ObjectRef } from '../../../plugins/billing/contract.ts'
 import { ProcessorError } from '../../../plugins/billing/contract.ts'
 import type { PaymentReads, ProcessorEvent } from '../../../plugins/platform/contract/payments.ts'
 import { ClaimLost } from '../../jobs/handler.ts'
 import type { JobHandler, Leased, Warn } from '../../jobs/handler.ts'
 import type { Platform } from '../../platform.ts'
 import type { Processing } from '../billing.ts'
-import type { Outcome } from './applying.ts'
 import { IGNORED, failed } from './applying.ts'
-import { applyFact } from './apply.ts'
 import type { PaymentCounts } from './counts.ts'
 
 const FIRST_DELAY: Millis = 5 * SECOND
@@ -108,4 +111,24 @@ async function fetchObject(
     }
   }
   return facts
+}
+
+type Apply<Kind extends Fact['kind']> = (
+  applying: Applying,
+  fact: Extract<Fact, { readonly kind: Kind }>,
+) => Promise<Outcome>
+
+const APPLY: { readonly [Kind in Fact['kind']]: Apply<Kind> } = {
+  checkout: applyCheckout,
+  invoice: applyInvoice,
+  subscription: applySubscription,
+  charge: applyCharge,
+}
+
+/** Makes the records and the ledger agree with a fact; once they do, it changes nothing. */
+export function applyFact<Kind extends Fact['kind']>(
+  applying: Applying,
+  fact: Extract<Fact, { readonly kind: Kind }>,
+): Promise<Outcome> {
+  return (APPLY[fact.kind] as Apply<Kind>)(applying, fact)
 }

@@ -9,11 +9,12 @@ import type { Log } from '../../telemetry/log.ts'
 import type { Closers } from '../closers.ts'
 import type { Outbound } from '../outbound.ts'
 import { openOutbound, openPublicOutbound } from '../outbound.ts'
+import { within } from '../within.ts'
 import { reasonOf } from './import-module.ts'
 import type { LoadedPlugin } from './load.ts'
 
 /** Time in which a plugin must be created: without a limit, one that waits would hang the start unseen. */
-const CREATED_WITHIN = 60 * SECOND
+const CREATE_TIMEOUT = 60 * SECOND
 /** Maximum bytes of one response, which is read as a stream. */
 const MAX_ANSWER = 1_073_741_824
 const AT_ONCE = 64
@@ -32,7 +33,7 @@ export interface PluginMachine {
  * @throws ConfigError of one line
  */
 export async function createPlugin<Name extends ContractName>(
-  { told, plugin, options }: LoadedPlugin<Name>,
+  { label, plugin, options }: LoadedPlugin<Name>,
   { clock, log, ownHosts }: PluginMachine,
   closers: Closers,
 ): Promise<Contracts[Name]> {
@@ -41,29 +42,62 @@ export async function createPlugin<Name extends ContractName>(
   try {
     const outbound = await openNetwork(network, options, ownHosts)
     closers.push(() => outbound.close())
-    const making = Promise.resolve(
+    const logger = log.child({ plugin: name })
+    const creating = (async (): Promise<unknown> =>
       plugin.create({
         options,
-        logger: loggerOf(log.child({ plugin: name })),
+        logger: loggerOf(logger),
         clock,
         signal: stop.signal,
         fetch: outbound.fetch,
-      }),
+      }))()
+    // Before anything is required of it, which may stop the start.
+    closers.push(closerOf(creating, logger))
+    closers.push(() => {
+      stop.abort(new Error('the service stops'))
+    })
+    const made = await within(
+      creating,
+      clock,
+      CREATE_TIMEOUT,
+      () => new Error(`it was not created within ${CREATE_TIMEOUT / SECOND} s`),
     )
-    const made: unknown = await within(making, clock)
     if (!isMade(contract, made)) {
       throw new Error(`what it creates lacks ${missingOf(contract, made).join(', ')}`)
     }
     if (contract === 'files') await combineReaders([made as FileProcessor])
-    closers.push(() => made.close?.())
-    closers.push(() => {
-      stop.abort(new Error('the service stops'))
-    })
     return made as Contracts[Name]
   } catch (cause) {
     stop.abort(cause)
-    throw new ConfigError(`${told}, which cannot be opened: ${reasonOf(cause)}`, { cause })
+    throw new ConfigError(`${label}, which cannot be opened: ${reasonOf(cause)}`, { cause })
   }
+}
+
+/** Closes what was created. What is created only later is closed then, and not waited for. */
+function closerOf(creating: Promise<unknown>, log: Log): () => Promise<void> {
+  let isCreated = false
+  const created = creating.then(
+    (made) => {
+      isCreated = true
+      return made
+    },
+    () => {
+      isCreated = true
+    },
+  )
+  return async () => {
+    const closing = created.then(close)
+    if (isCreated) return closing
+    closing.catch((cause: unknown) => {
+      log.warn({ err: cause }, 'plugin.close_failed: it was created after the time for it')
+    })
+  }
+}
+
+/** Whatever it lacks: it may hold something open. */
+async function close(made: unknown): Promise<void> {
+  const { close: closes } = (made ?? {}) as { readonly close?: unknown }
+  if (typeof closes === 'function') await closes.call(made)
 }
 
 function openNetwork(
@@ -85,28 +119,11 @@ function loggerOf(log: Log) {
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
 }
 
-async function within<T>(making: Promise<T>, clock: Clock): Promise<T> {
-  let cancel = (): void => undefined
-  const late = new Promise<never>((_, reject) => {
-    cancel = clock.after(CREATED_WITHIN, () => {
-      reject(new Error(`it was not created within ${CREATED_WITHIN / SECOND} s`))
-    })
-  })
-  try {
-    return await Promise.race([making, late])
-  } finally {
-    cancel()
-  }
-}
-
 function missingOf(contract: ContractName, made: unknown): readonly string[] {
   const given = (made ?? {}) as Readonly<Record<string, unknown>>
   return CONTRACTS[contract].filter((method) => typeof given[method] !== 'function')
 }
 
-function isMade(
-  contract: ContractName,
-  made: unknown,
-): made is { readonly close?: () => Promise<void> } {
+function isMade(contract: ContractName, made: unknown): made is object {
   return missingOf(contract, made).length === 0
 }

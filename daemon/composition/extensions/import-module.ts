@@ -6,23 +6,23 @@ import { ConfigError } from '../../config/config.ts'
  * Loads a module that the operator named: by an absolute path, or as a package that the service finds. Nothing
  * is loaded from the working directory.
  *
- * @param told how it was named, such as `KEYHOOK_APPS_PLUGIN is s3`
+ * @param label how it was named, such as `KEYHOOK_APPS_PLUGIN is s3`
  * @throws ConfigError of one line
  */
 export async function importModule(
-  told: string,
+  label: string,
   named: string,
 ): Promise<Readonly<Record<string, unknown>>> {
   if (/^\.{1,2}[/\\]/.test(named)) {
     throw new ConfigError(
-      `${told}, which is relative to the working directory. Give an absolute path or a package`,
+      `${label}, which is relative to the working directory. Give an absolute path or a package`,
     )
   }
   try {
     const specifier = isAbsolute(named) ? pathToFileURL(named).href : named
     return (await import(specifier)) as Readonly<Record<string, unknown>>
   } catch (cause) {
-    throw new ConfigError(`${told}, which cannot be loaded: ${reasonOf(cause)}`, { cause })
+    throw new ConfigError(`${label}, which cannot be loaded: ${reasonOf(cause)}`, { cause })
   }
 }
 

@@ -10,7 +10,7 @@ type Values = OptionValues<PluginOptions>
 /** A plugin whose options are read, and that is not created yet. */
 export interface LoadedPlugin<Name extends ContractName = ContractName> {
   /** How it was named, for messages. */
-  readonly told: string
+  readonly label: string
   readonly plugin: Plugin<Name>
   readonly options: Values
 }
@@ -25,32 +25,36 @@ export async function loadPlugins(
   config: Pick<Config, 'variable'>,
 ): Promise<readonly LoadedPlugin[]> {
   const loaded: LoadedPlugin[] = []
-  for (const { told, named: name, contract } of named) {
-    const { plugin: exported } = await importModule(told, name)
-    if (exported === undefined) throw new ConfigError(`${told}, which exports no plugin`)
-    const plugin = formOf(told, exported)
+  for (const { label, named: name, contract } of named) {
+    const { plugin: exported } = await importModule(label, name)
+    if (exported === undefined) throw new ConfigError(`${label}, which exports no plugin`)
+    const plugin = formOf(label, exported)
     if (plugin.contract !== contract) {
-      throw new ConfigError(`${told}, which is a plugin of ${plugin.contract}`)
+      throw new ConfigError(`${label}, which is a plugin of ${plugin.contract}`)
     }
-    loaded.push({ told, plugin, options: readOptions(told, plugin, config.variable) })
+    loaded.push({ label, plugin, options: readOptions(label, plugin, config.variable) })
   }
   return loaded
 }
 
-function formOf(told: string, exported: unknown): Plugin {
+function formOf(label: string, exported: unknown): Plugin {
   try {
     return definePlugin(exported as Plugin)
   } catch (cause) {
-    throw new ConfigError(`${told}, whose plugin has another form: ${reasonOf(cause)}`, { cause })
+    throw new ConfigError(`${label}, whose plugin has another form: ${reasonOf(cause)}`, { cause })
   }
 }
 
 /** @throws ConfigError for one that is required and missing */
-function readOptions(told: string, { options = {} }: Plugin, variable: Config['variable']): Values {
+function readOptions(
+  label: string,
+  { options = {} }: Plugin,
+  variable: Config['variable'],
+): Values {
   const values = Object.entries(options).map(([name, option]) => {
     const value = variable(option.env) ?? option.default
     if (value === undefined && option.required === true) {
-      throw new ConfigError(`${told}, and ${option.env} must be set with it: ${option.doc}`)
+      throw new ConfigError(`${label}, and ${option.env} must be set with it: ${option.doc}`)
     }
     return [name, value] as const
   })

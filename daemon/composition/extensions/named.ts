@@ -11,7 +11,7 @@ import { SETTINGS } from '../../config/settings.ts'
 export interface NamedPlugin {
   readonly contract: ContractName
   /** How it was named, for messages: `KEYHOOK_APPS_PLUGIN is s3`. */
-  readonly told: string
+  readonly label: string
   /** An absolute path, or a package. */
   readonly named: string
 }
@@ -45,7 +45,7 @@ export async function namedPlugins(
     const { env } = SETTINGS[SETTING_OF[contract]]
     const own = config[SETTING_OF[contract]].map((named) => ({
       contract,
-      told: `${env} is ${named}`,
+      label: `${env} is ${named}`,
       named,
     }))
     return [...own, ...inFolder.filter((one) => one.contract === contract)]
@@ -53,7 +53,7 @@ export async function namedPlugins(
   for (const [index, one] of found.entries()) {
     const before = found[index - 1]
     if (one.contract === 'files' || before?.contract !== one.contract) continue
-    throw new ConfigError(`${before.told}, and ${one.told} too: only one can be used`)
+    throw new ConfigError(`${before.label}, and ${one.label} too: only one can be used`)
   }
   return found
 }
@@ -62,16 +62,16 @@ async function folderPlugins(folder: string): Promise<readonly NamedPlugin[]> {
   const entries = await entriesOf(folder)
   return entries.flatMap((entry) => {
     const [, contract, , extension] = ENTRY.exec(entry) ?? []
-    const told = `the plugins folder has ${entry}`
+    const label = `the plugins folder has ${entry}`
     if (contract === undefined) {
       throw new ConfigError(
-        `${told}, which is not called after a contract, such as apps.mjs or files-epub.mjs`,
+        `${label}, which is not called after a contract, such as apps.mjs or files-epub.mjs`,
       )
     }
     // Money is taken by a processor that KEYHOOK_BILLING names, and by no other.
     if (contract === 'billing') return []
     const named = join(folder, entry, ...(extension === undefined ? ['index.mjs'] : []))
-    return [{ contract: contract as ContractName, told, named }]
+    return [{ contract: contract as ContractName, label, named }]
   })
 }
 

@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream'
 import { kernelError } from '../../../lib/errors.ts'
+import { WITHOUT_BODY } from '../../http/without-body.ts'
 import type { WebConnection } from './connection.ts'
 
 /** A response up to this size is handed over whole: a socket, too, takes it at once. */
@@ -7,8 +8,6 @@ const WHOLE_BYTES = 16_384
 /** Bytes of one chunk of a larger one, so that the pace of its reader shows. */
 const PIECE_BYTES = 65_536
 
-/** `Response` refuses a body for these. */
-const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 /** RFC 9110, 7.6.1: these describe a connection, which is the server's. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',

@@ -29,10 +29,10 @@ export async function showApps(
 }
 
 function stateOf(site: SiteState): AppOnline['publish_state'] {
-  const { deployment_id, turn, in_progress, suspended } = site
+  const { deployment_id, generation, in_progress, suspended } = site
   if (deployment_id !== null) return suspended ? 'suspended' : 'published'
   if (in_progress) return 'publishing'
-  return turn === 0 ? 'never' : 'unpublished'
+  return generation === 0 ? 'never' : 'unpublished'
 }
 
 export async function showApp(

@@ -5,7 +5,7 @@ import type {
 } from '../../../plugins/platform/contract/deployments.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { productionUrl } from '../../hosting/address.ts'
-import { moveTask } from '../../jobs/move-task.ts'
+import { moveTask } from '../../jobs/tasks.ts'
 import type { Platform } from '../../platform.ts'
 import { deployEvents } from './events.ts'
 

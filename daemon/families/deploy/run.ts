@@ -4,7 +4,7 @@ import type { DeploymentRecord } from '../../../plugins/platform/contract/deploy
 import type { Platform } from '../../platform.ts'
 import type { JobHandler, Leased, Warn } from '../../jobs/handler.ts'
 import type { Heartbeat } from '../../jobs/heartbeat.ts'
-import { moveTask } from '../../jobs/move-task.ts'
+import { moveTask } from '../../jobs/tasks.ts'
 import type { Failure } from './failures.ts'
 import { FAILURES, failureOf } from './failures.ts'
 import type { StepTools } from './steps.ts'

@@ -1,3 +1,4 @@
+import type { SkillArtifact } from '../../operations/agent.ts'
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
 import type { DeploymentRecord } from '../../../plugins/platform/contract/deployments.ts'
@@ -249,4 +250,14 @@ export function pathOfDeployment({
   id,
 }: Pick<z.input<typeof deploymentAnswer>, 'app_id' | 'id'>): string {
   return `/v1/apps/${app_id}/deployments/${id ?? ''}`
+}
+
+/** The address of the release, while it is live; the record of the deployment is an artifact anyway. */
+export const RELEASE: SkillArtifact = {
+  name: 'release',
+  operation: 'deploy.get',
+  ask: ({ app_id, id }) => ({ app_id: String(app_id), deployment_id: String(id) }),
+  as: 'url',
+  mediaType: 'text/html',
+  show: ({ url }) => (typeof url === 'string' ? url : undefined),
 }

@@ -1,3 +1,5 @@
+import type { AppBytes } from '../../../plugins/apps/contract.ts'
+import type { Tree } from '../../trees/tree.ts'
 import type { EditOutcome } from '../../../plugins/edits/contract.ts'
 import { EditError } from '../../../plugins/edits/contract.ts'
 import type { PlatformTx } from '../../../plugins/platform/contract.ts'
@@ -6,17 +8,26 @@ import type { Leased } from '../../jobs/handler.ts'
 import { ClaimLost } from '../../jobs/handler.ts'
 import { findRevision } from '../apps/service.ts'
 import { keepMade, loadTree, readKept } from '../../trees/keep.ts'
-import type { Tree } from '../../trees/tree.ts'
 import { turnOfWorker } from '../../trees/applying-queue.ts'
 import type { Platform } from '../../platform.ts'
 import type { AppliedEdit } from '../../trees/apply.ts'
 import { applyOperations, pathsOf } from '../../trees/apply.ts'
-import type { Base } from './base.ts'
-import { ConflictError } from './base.ts'
-import { cleanCount, cleanText } from '../../jobs/clean.ts'
+import { cleanCount, cleanText } from '../../jobs/heartbeat.ts'
 import { endClaimed } from './end.ts'
 import { repeatChanges } from '../../trees/repeat.ts'
 import type { KeptTree } from '../../trees/keep.ts'
+
+/** The revision that an edit applies to. */
+export interface Base {
+  readonly number: number
+  readonly tree: Tree
+  readonly bytes: AppBytes
+}
+
+/** Files of the edit were changed since its base. */
+export class ConflictError extends Error {
+  override readonly name = 'ConflictError'
+}
 
 /** Maximum retries when another revision is created while bytes are stored. */
 const MAX_TRIES = 5

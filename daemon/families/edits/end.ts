@@ -2,7 +2,7 @@ import type { PlatformTx } from '../../../plugins/platform/contract.ts'
 import type { EditEnd, EditFailure, EditRecord } from '../../../plugins/platform/contract/edits.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { Leased } from '../../jobs/handler.ts'
-import { moveTask } from '../../jobs/move-task.ts'
+import { moveTask } from '../../jobs/tasks.ts'
 import type { Platform } from '../../platform.ts'
 import { editEvents } from './events.ts'
 

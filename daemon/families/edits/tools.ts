@@ -10,7 +10,7 @@ import type { Platform } from '../../platform.ts'
 import type { OperationRefusal } from '../../trees/apply.ts'
 import { isStillAllowed } from '../../authority/admission.ts'
 import { applyOperations, pathsOf } from '../../trees/apply.ts'
-import type { Base } from './base.ts'
+import type { Base } from './complete.ts'
 import { KNOWLEDGE_SCOPE } from './queue.ts'
 import { turnOfWorker } from '../../trees/applying-queue.ts'
 

@@ -8,6 +8,7 @@ import { MAX_EVENT_BYTES, createEventId, serializeEvent } from '../../../lib/web
 import type { z } from 'zod'
 import type { Call } from '../../operations/call.ts'
 import { httpError } from '../../operations/errors.ts'
+import type { Platform } from '../../platform.ts'
 import { createInputReader } from '../../operations/read-input.ts'
 import type { Principal } from '../../authority/principal.ts'
 import { accountOf } from '../../authority/principal.ts'
@@ -63,30 +64,49 @@ function judge(
   suggest: (type: string) => string,
 ): Judged {
   const app_id = published.app_id ?? null
-  if (!types.has(type)) {
-    const details = { type }
-    if (platform.eventTypes.builtIn.has(type)) {
-      return refuse(eventError, 'reserved_event_type', { details })
-    }
-    const message = `The type ${JSON.stringify(type)} is not declared.${suggest(type)} ${DECLARE}`
-    return refuse(eventError, 'undeclared_event_type', { message, details })
-  }
-  const refused = refuseApp(principal, app_id)
+  const refused =
+    refuseType(platform, type, types, `${suggest(type)} ${DECLARE}`) ?? refuseApp(principal, app_id)
   if (refused !== undefined) return refused
-  const event = { id: id ?? createEventId(now, platform.random), type, created_at: now, data }
-  const body = serializeEvent(event)
+  const account_id = accountOf(principal)
+  return createEvent(platform, { id, account_id, app_id, type, data, created_at: now })
+}
+
+/**
+ * Refuses a type that an account may not publish.
+ *
+ * @param hint how to declare it, after a space
+ */
+export function refuseType(
+  { eventTypes }: Pick<Platform, 'eventTypes'>,
+  type: string,
+  types: ReadonlySet<string>,
+  hint: string,
+): Refusal | undefined {
+  if (types.has(type)) return undefined
+  const details = { type }
+  if (eventTypes.builtIn.has(type)) return refuse(eventError, 'reserved_event_type', { details })
+  const message = `The type ${JSON.stringify(type)} is not declared.${hint}`
+  return refuse(eventError, 'undeclared_event_type', { message, details })
+}
+
+/** An event to publish; refused when its body is too large. */
+export function createEvent(
+  { random }: Pick<Platform, 'random'>,
+  given: Omit<NewEvent, 'id' | 'body' | 'supplied'> & {
+    /** Default: a new one. */
+    readonly id: string | undefined
+    /** An object, or its exact text as JSON. */
+    readonly data: object | string
+  },
+): Judged {
+  const { account_id, app_id, type, created_at, data } = given
+  const id = given.id ?? createEventId(created_at, random)
+  const body = serializeEvent({ id, type, created_at, data })
   if (body.length > MAX_EVENT_BYTES) {
     return refuse(kernelError, 'event_too_large', { details: { bytes: body.length } })
   }
-  return {
-    id: event.id,
-    account_id: accountOf(principal),
-    app_id,
-    type,
-    created_at: now,
-    body,
-    supplied: id !== undefined,
-  }
+  const supplied = given.id !== undefined
+  return { id, account_id, app_id, type, created_at, body, supplied }
 }
 
 /** A pinned key only publishes for its own apps; others do not exist for it. */

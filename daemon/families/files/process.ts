@@ -14,9 +14,8 @@ import { ClaimLost } from '../../jobs/handler.ts'
 import type { JobHandler, Leased, Warn } from '../../jobs/handler.ts'
 import { holdUntil } from '../../billing/billing.ts'
 import { bytesOf } from '../../trees/keep.ts'
-import { clearChunks } from './claim.ts'
+import { clearChunks, endFile } from './end.ts'
 import { embedFile } from './embed.ts'
-import { endFile } from './end.ts'
 import { processorOf } from './service.ts'
 
 /** Delay until the next attempt after a failure that is not due to the file. */
@@ -89,7 +88,7 @@ async function read(
   const { id, app_id, name, size, sha256 } = file
   async function* open(): AsyncGenerator<Uint8Array> {
     const kept = await bytes.open(app_id, sha256)
-    if (kept === undefined) throw new Error(`the bytes of file ${id} are gone`)
+    if (kept === undefined) throw new Error(`the stored bytes of file ${id} are missing`)
     yield* kept
   }
   return processorOf(platform).process(

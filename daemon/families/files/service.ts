@@ -3,7 +3,7 @@ import type { FileReads, FileRecord } from '../../../plugins/platform/contract/f
 import { httpError } from '../../operations/errors.ts'
 import type { Platform } from '../../platform.ts'
 import { accountOf } from '../../authority/principal.ts'
-import { payerOf } from '../../billing/payer.ts'
+import { payerOf } from '../../billing/billing.ts'
 import type { Change } from '../audit/note.ts'
 import { audit } from '../audit/note.ts'
 import { knowledgeError } from './errors.ts'

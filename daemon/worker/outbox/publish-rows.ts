@@ -2,7 +2,7 @@ import type { NewEvent } from '../../../lib/engine/ports.ts'
 import { KeyhookError, kernelError } from '../../../lib/errors.ts'
 import { FULL_AUTHORITY } from '../../../lib/grant/authority.ts'
 import { JsonError, requireIJson } from '../../../lib/internal/json.ts'
-import type { Instant } from '../../../lib/time.ts'
+import type { Millis } from '../../../lib/time.ts'
 import { SECOND } from '../../../lib/time.ts'
 import type {
   OutboxRow,
@@ -33,20 +33,27 @@ export interface RowPublisherOptions {
   /** Whether an account must have been created: false when accounts are the embedder's own. */
   readonly hasAccounts: boolean
   readonly counts: OutboxStatus['counts']
+  /** Called with the cause of an internal error, which the row must not contain: the backend's database keeps it. */
+  readonly onUnexplained: (row: OutboxRow, cause: unknown) => void
   /** Called once for each group of rows that has refused ones. */
   readonly onRefused: (refused: readonly (OutboxRow & RowRefusal)[]) => void
 }
 
 const readEvent = createInputReader(publishedEvent)
 
-/** Seconds for which an account with too many waiting events is left out, unless the error names others. */
-const HELD_FOR = 1
+/**
+ * Least seconds for which an account with too many waiting events is left out: longer than any pause, so that
+ * its rows, which may be the first, do not come back before others were tried.
+ */
+const HELD_FOR = 2
 
 /** Maximum accounts that are remembered to exist. */
 const MAX_EXISTING = 10_000
 
 /** Maximum characters of a reason. */
 const MAX_REASON = 1000
+
+const UNEXPLAINED = 'it could not be published: the log of the daemon has the cause'
 
 /** A row is published as the operator would. */
 const operatorFor = (account_id: string): OperatorPrincipal => ({
@@ -60,9 +67,10 @@ const operatorFor = (account_id: string): OperatorPrincipal => ({
  * that cannot be committed affects no other; the engine commits them in groups.
  */
 export function createRowPublisher(options: RowPublisherOptions): RowPublisher {
-  const { platform, hasAccounts, counts, onRefused } = options
+  const { platform, hasAccounts, counts, onRefused, onUnexplained } = options
   const { engine, eventTypes, clock, store } = platform
-  const heldUntil = new Map<string, Instant>()
+  /** By the steady clock. */
+  const heldUntil = new Map<string, Millis>()
   /** Accounts that exist. They are never deleted. */
   const existing = new Set<string>()
 
@@ -104,11 +112,14 @@ export function createRowPublisher(options: RowPublisherOptions): RowPublisher {
 
   function outcomeOf(row: OutboxRow, cause: unknown): RowOutcome {
     // What cannot be explained must not be tried forever either, before all other rows.
-    if (!(cause instanceof KeyhookError)) return { code: 'internal_error', reason: String(cause) }
+    if (!(cause instanceof KeyhookError)) {
+      onUnexplained(row, cause)
+      return { code: 'internal_error', reason: UNEXPLAINED }
+    }
     if (cause.code === 'unavailable') return 'waits'
     if (cause.code !== 'rate_limited') return { code: cause.code, reason: reasonOf(cause) }
-    const seconds = Number(cause.details?.['retry_after'] ?? HELD_FOR)
-    heldUntil.set(row.account_id, clock.now() + seconds * SECOND)
+    const seconds = Math.max(HELD_FOR, Number(cause.details?.['retry_after'] ?? 0))
+    heldUntil.set(row.account_id, clock.steady() + seconds * SECOND)
     return 'waits'
   }
 
@@ -132,7 +143,7 @@ export function createRowPublisher(options: RowPublisherOptions): RowPublisher {
       return outcomes
     },
     held() {
-      const now = clock.now()
+      const now = clock.steady()
       for (const [account, until] of heldUntil) if (until <= now) heldUntil.delete(account)
       return [...heldUntil.keys()]
     },

@@ -1,6 +1,6 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { RecordOf } from '../model/define.ts'
-import type { HOSTING_CHARGES } from '../models/hosting.ts'
+import type { HOSTING_CHARGES } from '../models/ledger.ts'
 import type { HeldPrice, Micros, Posted } from './ledger.ts'
 import type { Meter } from './observations.ts'
 

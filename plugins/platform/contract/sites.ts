@@ -1,6 +1,6 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { RecordOf } from '../model/define.ts'
-import type { SITES } from '../models/sites.ts'
+import type { SITES } from '../models/deployments.ts'
 
 export type SiteRecord = RecordOf<typeof SITES>
 
@@ -39,7 +39,7 @@ export interface HostedApp {
   /** The tree of the current revision; null until there is one. */
   readonly tree: string | null
   /** Another may be live at any moment: who looks again later must not go by this. */
-  readonly turning: boolean
+  readonly switching: boolean
 }
 
 /** How many manifests that were live before a host still serves files of. */

@@ -117,5 +117,6 @@ export interface TaskWrites extends TaskReads {
   lock(keyId: string, id: string): Promise<TaskRecord | undefined>
   /** Inserts or replaces the push of this id. */
   putPush(push: TaskPush): Promise<void>
-  dropPush(push: Pick<TaskPush, 'task_id' | 'id'>): Promise<void>
+  /** False, changing nothing, when the push of this id is gone, or has another webhook by now. */
+  dropPush(push: Pick<TaskPush, 'task_id' | 'id' | 'webhook_id'>): Promise<boolean>
 }

@@ -8,8 +8,8 @@ import type {
   LedgerTransaction,
   TransactionListQuery,
 } from '../contract/ledger.ts'
-import type { Condition } from '../model/conditions.ts'
-import { having } from '../model/conditions.ts'
+import type { Condition } from '../../store/sql/conditions.ts'
+import { having } from '../model/pages.ts'
 import { recordsOf } from '../model/records.ts'
 import { LEDGER_TRANSACTIONS, LOTS } from '../models/ledger.ts'
 import type { PlatformTables } from '../sql/tables.ts'

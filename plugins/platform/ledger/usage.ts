@@ -1,5 +1,6 @@
 import type { Query } from '../../store/sql/client.ts'
-import { cutPage, integer } from '../../store/sql/rows.ts'
+import { cutPage } from '../../store/sql/pages.ts'
+import { integer } from '../../store/sql/rows.ts'
 import type {
   LedgerReads,
   Micros,

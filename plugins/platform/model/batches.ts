@@ -1,6 +1,6 @@
 import type { Dialect } from '../../store/sql/client.ts'
 import type { Field } from '../../store/sql/columns.ts'
-import { castTo, isText } from './conditions.ts'
+import { castTo, isText } from '../../store/sql/conditions.ts'
 
 /** Many records that one statement takes as one value. */
 export interface Batch<T> {

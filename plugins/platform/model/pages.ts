@@ -1,14 +1,11 @@
 import type { Page } from '../../store/contract/page.ts'
-import { leadOn } from '../../store/contract/page.ts'
 import type { Query, Way } from '../../store/sql/client.ts'
-import type { IndexedRows } from '../../store/sql/looked-at.ts'
-import { lastLookedAt } from '../../store/sql/looked-at.ts'
+import type { Condition, Key } from '../../store/sql/conditions.ts'
+import { asked, equal, isText } from '../../store/sql/conditions.ts'
+import type { Order } from '../../store/sql/pages.ts'
+import { cutPage, inOrder, readFilteredPage, readSizedPage } from '../../store/sql/pages.ts'
 import type { Row } from '../../store/sql/rows.ts'
-import { cutPage } from '../../store/sql/rows.ts'
-import { readSizedPage } from '../../store/sql/sized-page.ts'
 import type { PlatformModel, PlatformTables } from '../sql/tables.ts'
-import type { Condition, Key } from './conditions.ts'
-import { allOf, equal, isText, takesAll } from './conditions.ts'
 import type { Model } from './define.ts'
 
 /** One page of a list. */
@@ -34,6 +31,16 @@ export interface Listed {
   readonly bytes?: number | undefined
   /** SQL: what is answered of a row of wide columns beside them, which are those of `kept`. */
   readonly also?: string
+}
+
+/** Columns that have these values, those aside that are null. */
+export function having(
+  { schema }: Model,
+  values: Readonly<Record<string, string | number | null>>,
+): readonly Condition[] {
+  return Object.entries(values).map(([column, value]) =>
+    asked(schema.get(column)?.type ?? 'text', value, `${column} = $1`),
+  )
 }
 
 /** Where a row stands in a list that two columns order. */
@@ -64,39 +71,39 @@ export async function readPage(
   const [beyond, upTo] = order === 'desc' ? ['<', '>='] : ['>', '<=']
   const first = key.length === 1 ? [after] : readPlace(String(after))
   const rest = after === null ? [] : [compare(model, key, beyond, first)]
-  const { sql: where, bind } = allOf([equal(of), ...within, ...rest])
-  const indexed = { table: t[model.table], key, order, where, bind }
-  const read = (conditions: readonly Condition[]) => {
-    const all = allOf([{ sql: where, bind }, ...conditions])
-    const beside = besideJob(t, model, wide && 'kept.id')
-    return readRows(query, listed, { ...indexed, beside, where: all.sql, bind: all.bind })
+  const list = { table: t[model.table], key, order }
+  const valuesOf = (row: Row) => key.map((column) => row[column])
+  const filtered = {
+    ...list,
+    indexed: [equal(of), ...within, ...rest],
+    filters,
+    most,
+    print: (row: Row) =>
+      key.length === 1 ? String(valuesOf(row)[0]) : placeOf(valuesOf(row)[0], valuesOf(row)[1]),
+    upTo: (row: Row) => compare(model, key, upTo, valuesOf(row)),
   }
-
-  if (most === undefined || takesAll(filters)) return read(filters)
-  const last = await lastLookedAt(query, indexed, most)
-  if (last === undefined) return read(filters)
-  const end = key.map((column) => last[column])
-  const page = await read([compare(model, key, upTo, end), ...filters])
-  return leadOn(page, key.length === 1 ? String(end[0]) : placeOf(end[0], end[1]))
+  const beside = besideJob(t, model, wide && 'kept.id')
+  return readFilteredPage(query, filtered, (where) =>
+    readRows(query, listed, { ...list, where, beside }),
+  )
 }
 
 async function readRows(
   query: Query,
   { of, limit, wide, bytes, also }: Listed,
-  rows: IndexedRows & { readonly beside: string },
+  rows: Order & { readonly where: Condition; readonly beside: string },
 ): Promise<Page<Row>> {
+  const { table, beside, key, order, where } = rows
   if (wide !== undefined) {
-    const key = [...Object.keys(of), ...rows.key]
     const size = wide.map((column) => `COALESCE(octet_length(${column}), 0)`).join(' + ')
-    const shown = rows.beside === '' ? also : 'job.*'
+    const shown = beside === '' ? also : 'job.*'
     const more = { size, limit, bytes, ...(shown !== undefined && { also: shown }) }
-    return readSizedPage(query, { ...rows, key, ...more })
+    return readSizedPage(query, { ...rows, key: [...Object.keys(of), ...key], ...more })
   }
-  const { table, beside, key, order, where, bind } = rows
   const found = await query(
-    `SELECT * FROM ${table} ${beside} WHERE ${where}
-     ORDER BY ${key.map((column) => `${column} ${order}`).join(', ')} LIMIT $${bind.length + 1}`,
-    [...bind, limit + 1],
+    `SELECT * FROM ${table} ${beside} WHERE ${where.sql}
+     ORDER BY ${inOrder(key, order)} LIMIT $${where.bind.length + 1}`,
+    [...where.bind, limit + 1],
   )
   return cutPage(found, limit)
 }

@@ -1,6 +1,7 @@
-import type { HoldState, LedgerAccount, LotSource, TransactionKind } from '../ledger/kinds.ts'
-import { big, group, id, int, json, named, orNull, small, text } from '../../store/sql/columns.ts'
+import { big, id, int, json, text, group, named, orNull, small } from '../../store/sql/columns.ts'
 import { defineModel } from '../model/define.ts'
+import type { METERS } from './observations.ts'
+import type { HoldState, LedgerAccount, LotSource, TransactionKind } from '../ledger/kinds.ts'
 
 /** Who caused a transaction. */
 export interface LedgerActor {
@@ -172,4 +173,20 @@ export const KEY_SPENDING = defineModel('key_spending', {
   budget: big(),
   held: big(),
   spent: big(),
+})
+
+/** What was charged for a meter of an app and day. It is kept when the app is deleted, as the ledger is. */
+export const HOSTING_CHARGES = defineModel('hosting_charges', {
+  app_id: id(),
+  /** Of UTC: `2026-01-31`. */
+  day: id(),
+  meter: id<(typeof METERS)[number]>(),
+  account_id: id(),
+  /** What was counted when it was charged last. */
+  quantity: big(),
+  charged: big(),
+  /** Transactions: more than one where something was counted later. */
+  parts: int(),
+  price_version: text(),
+  price: json<HeldPrice & { readonly meter: string }>(),
 })

@@ -5,10 +5,9 @@ import { MOST_LOOKED_AT } from '../../store/contract/page.ts'
 import { removeJobs } from '../jobs/complete.ts'
 import { changesARow, whileHeld } from '../jobs/held.ts'
 import type { Query } from '../../store/sql/client.ts'
-import { having } from '../model/conditions.ts'
+import { having } from '../model/pages.ts'
 import { recordsOf } from '../model/records.ts'
-import { DEPLOYMENTS, IS_IN_PROGRESS } from '../models/deployments.ts'
-import { SITES } from '../models/sites.ts'
+import { DEPLOYMENTS, IS_IN_PROGRESS, SITES } from '../models/deployments.ts'
 import type { Row } from '../../store/sql/rows.ts'
 import { integer } from '../../store/sql/rows.ts'
 import type { ReadScope, WriteScope } from './scope.ts'
@@ -95,7 +94,7 @@ export function deploymentWrites({
   }
 
   /** Puts a deployment, or nothing, on the app's site. */
-  async function turn(app_id: string, deployment_id: string | null): Promise<void> {
+  async function switchTo(app_id: string, deployment_id: string | null): Promise<void> {
     await query(`UPDATE ${t.sites} SET deployment_id = $2, turn = turn + 1 WHERE app_id = $1`, [
       app_id,
       deployment_id,
@@ -123,7 +122,7 @@ export function deploymentWrites({
   return {
     ...deploymentReads({ query, t, dialect }),
     async openSite(site) {
-      await rows.insert(SITES, SITES.toRow({ ...site, deployment_id: null, turn: 0 }))
+      await rows.insert(SITES, SITES.toRow({ ...site, deployment_id: null, generation: 0 }))
       tell(site.app_id)
     },
     async insert(deployment) {
@@ -181,7 +180,7 @@ export function deploymentWrites({
         `UPDATE ${t.deployments} SET status = 'live' WHERE id = $1 RETURNING *`,
         [id],
       )
-      await turn(row.app_id, id)
+      await switchTo(row.app_id, id)
       return live && DEPLOYMENTS.toRecord(live)
     },
     async announce(id) {
@@ -230,7 +229,7 @@ export function deploymentWrites({
         announced: true,
       })
       const row = await insert(offline, 'TRUE')
-      await turn(given.app_id, null)
+      await switchTo(given.app_id, null)
       return row && DEPLOYMENTS.toRecord(row)
     },
   }

@@ -1,6 +1,6 @@
 import type { FileReads, FileRecord, FileWrites } from '../contract/files.ts'
 import { changesARow, isHeld, whileHeld } from '../jobs/held.ts'
-import { having } from '../model/conditions.ts'
+import { having } from '../model/pages.ts'
 import { recordsOf } from '../model/records.ts'
 import { FILES, FILE_CHUNK } from '../models/files.ts'
 import { searchPassages } from './passages.ts'

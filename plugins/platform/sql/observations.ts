@@ -5,7 +5,8 @@ import { MOST_LOOKED_AT } from '../../store/contract/page.ts'
 import { integer } from '../../store/sql/rows.ts'
 import type { Batch } from '../model/batches.ts'
 import { batchOf } from '../model/batches.ts'
-import { asked, having } from '../model/conditions.ts'
+import { asked } from '../../store/sql/conditions.ts'
+import { having } from '../model/pages.ts'
 import { recordsOf } from '../model/records.ts'
 import {
   ACCESS_LINES,

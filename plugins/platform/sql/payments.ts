@@ -1,7 +1,7 @@
 import type { Row } from '../../store/sql/rows.ts'
 import { integer } from '../../store/sql/rows.ts'
 import type { ObjectKind, PaymentReads, PaymentWrites } from '../contract/payments.ts'
-import { having } from '../model/conditions.ts'
+import { having } from '../model/pages.ts'
 import { recordsOf } from '../model/records.ts'
 import {
   BILLING_CUSTOMERS,

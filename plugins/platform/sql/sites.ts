@@ -3,8 +3,7 @@ import type { EarlierRelease, HostedApp, SiteState } from '../contract/sites.ts'
 import { EARLIER } from '../contract/sites.ts'
 import type { Row } from '../../store/sql/rows.ts'
 import { integer, integerOrNull, textOrNull } from '../../store/sql/rows.ts'
-import { IS_IN_PROGRESS } from '../models/deployments.ts'
-import { SITES } from '../models/sites.ts'
+import { IS_IN_PROGRESS, SITES } from '../models/deployments.ts'
 import type { ReadScope } from './scope.ts'
 
 /** Among how many releases it is looked for what was live before. */
@@ -19,7 +18,7 @@ export function siteReads({
   const hosted = `SELECT site.app_id, site.account_id, site.deployment_id, app.archived_at,
       account.suspended_at, sign_in.enabled AS sign_in, live.artifact, revision.tree, CASE WHEN EXISTS (
         SELECT 1 FROM ${t.deployments} next WHERE next.app_id = site.app_id AND next.poised = 1
-          AND next.${IS_IN_PROGRESS}) THEN 1 ELSE 0 END AS turning
+          AND next.${IS_IN_PROGRESS}) THEN 1 ELSE 0 END AS switching
     FROM ${t.sites} site JOIN ${t.apps} app ON app.id = site.app_id
     LEFT JOIN ${t.accounts} account ON account.id = site.account_id
     LEFT JOIN ${t.sign_in} sign_in ON sign_in.app_id = site.app_id
@@ -92,7 +91,7 @@ function toHosted(row: Row): Omit<HostedApp, 'earlier'> {
     deployment_id: textOrNull(row['deployment_id']),
     artifact: textOrNull(row['artifact']),
     tree: textOrNull(row['tree']),
-    turning: integer(row['turning']) === 1,
+    switching: integer(row['switching']) === 1,
   }
 }
 

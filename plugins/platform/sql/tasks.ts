@@ -5,13 +5,13 @@ import type {
   TaskListQuery,
   TaskMessage,
   TaskProgress,
-  TaskPush,
   TaskReads,
   TaskWrites,
 } from '../contract/tasks.ts'
 import { KEPT_WITHOUT_WORK, MOST_TASKS_COUNTED, TASK_PAGE_BYTES } from '../contract/tasks.ts'
-import type { Condition } from '../model/conditions.ts'
-import { allOf, asked, equal, having } from '../model/conditions.ts'
+import type { Condition } from '../../store/sql/conditions.ts'
+import { allOf, asked, equal } from '../../store/sql/conditions.ts'
+import { having } from '../model/pages.ts'
 import { recordsOf } from '../model/records.ts'
 import { AGENT_MESSAGES, AGENT_PUSHES, AGENT_TASKS } from '../models/tasks.ts'
 import type { ReadScope as Scope } from './scope.ts'
@@ -142,10 +142,6 @@ export function taskWrites({ query, t, dialect }: ReadScope): TaskWrites {
     await query(`DELETE FROM ${t.agent_tasks} WHERE ${dialect.among('id', '$1')}`, ids)
   }
 
-  async function dropPush({ task_id, id }: Pick<TaskPush, 'task_id' | 'id'>): Promise<void> {
-    await query(`DELETE FROM ${t.agent_pushes} WHERE task_id = $1 AND id = $2`, [task_id, id])
-  }
-
   return {
     ...taskReads({ query, t, dialect }),
     async insert(task, messages) {
@@ -184,10 +180,17 @@ export function taskWrites({ query, t, dialect }: ReadScope): TaskWrites {
       return row && AGENT_TASKS.toRecord(row)
     },
     async putPush(push) {
-      await dropPush(push)
+      const { task_id, id } = push
+      await query(`DELETE FROM ${t.agent_pushes} WHERE task_id = $1 AND id = $2`, [task_id, id])
       await put(AGENT_PUSHES, AGENT_PUSHES.toRow(push))
     },
-    dropPush,
+    async dropPush({ task_id, id, webhook_id }) {
+      const rows = await query(
+        `DELETE FROM ${t.agent_pushes} WHERE task_id = $1 AND id = $2 AND webhook_id = $3 RETURNING 1`,
+        [task_id, id, webhook_id],
+      )
+      return rows.length > 0
+    },
   }
 }
 

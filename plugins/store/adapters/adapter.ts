@@ -9,8 +9,6 @@
  * since an embedder may have another copy of the library.
  */
 export interface TransactionAdapter<Transaction extends object = object> {
-  /** Name of the library. */
-  readonly name: string
   /** Whether it is a transaction of the library, as the library passes to a callback. */
   recognizes(value: object): value is Transaction
   /**

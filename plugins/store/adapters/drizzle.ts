@@ -16,7 +16,6 @@ export type DrizzleTransaction = NodePgTransaction<any, any>
  * })
  */
 export const drizzle: TransactionAdapter<DrizzleTransaction> = {
-  name: 'drizzle',
   recognizes: (value): value is DrizzleTransaction => {
     const { session, rollback } = value as unknown as Members
     return typeof rollback === 'function' && hasMembers(session) && hasMembers(session['client'])

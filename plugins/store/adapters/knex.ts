@@ -12,7 +12,6 @@ import { clientOf, isKnex } from './knex-database.ts'
  * })
  */
 export const knex: TransactionAdapter<Knex.Transaction> = {
-  name: 'knex',
   recognizes: (value): value is Knex.Transaction => isKnex(value) && 'isTransaction' in value,
   connectionOf(transaction) {
     if (transaction.isCompleted()) throw new TypeError('the transaction of Knex has ended')

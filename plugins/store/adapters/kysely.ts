@@ -28,7 +28,6 @@ interface Executor {
  * })
  */
 export const kysely: TransactionAdapter<KyselyTransaction> = {
-  name: 'kysely',
   recognizes: (value): value is KyselyTransaction => {
     const { isTransaction, getExecutor } = value as unknown as Members
     return isTransaction === true && typeof getExecutor === 'function'

@@ -12,7 +12,6 @@ import type { Members, TransactionAdapter } from './adapter.ts'
  * })
  */
 export const mikroOrm: TransactionAdapter<EntityManager> = {
-  name: 'mikro-orm',
   recognizes: (value): value is EntityManager => {
     const { getTransactionContext, transactional } = value as unknown as Members
     return typeof getTransactionContext === 'function' && typeof transactional === 'function'

@@ -13,7 +13,6 @@ import { hasMembers } from './adapter.ts'
  * })
  */
 export const typeorm: TransactionAdapter<EntityManager> = {
-  name: 'typeorm',
   recognizes: (value): value is EntityManager => {
     const { connection, getRepository } = value as unknown as Members
     return typeof getRepository === 'function' && hasMembers(connection)

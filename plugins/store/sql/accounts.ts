@@ -9,7 +9,8 @@ import type { ChangeSink } from '../contract/changes.ts'
 import type { Query } from './client.ts'
 import type { Group } from './columns.ts'
 import { big, group, id, orNull, text } from './columns.ts'
-import { assignments, cutPage, insertion } from './rows.ts'
+import { cutPage } from './pages.ts'
+import { assignments, insertion } from './rows.ts'
 import type { Tables } from './tables.ts'
 
 const ACCOUNT: Group<AccountRecord> = group({

@@ -124,8 +124,6 @@ export interface Feed {
   beyond(way: Way, parameter: string): string
   /** A condition: at or before the cursor bound at `parameter`. */
   upTo(way: Way, parameter: string): string
-  /** A cursor before all events, and one after all, in this order. */
-  readonly ends: Readonly<Record<Way, { readonly first: string; readonly last: string }>>
   /** The cursor of an event. */
   print(row: Row): string
   /** An expression: a cursor after every committed event. */

@@ -10,14 +10,14 @@ import type {
   InspectedDelivery,
 } from '../contract/deliveries.ts'
 import { FAILED_STATUSES, MOST_ATTEMPTS } from '../contract/deliveries.ts'
-import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
+import { MOST_LOOKED_AT } from '../contract/page.ts'
 import type { Dialect, Query } from './client.ts'
 import type { Group } from './columns.ts'
 import { big, group, id, int, named, orNull, text } from './columns.ts'
-import { lastIdLookedAt } from './looked-at.ts'
+import { allOf, asked, askedList, equal } from './conditions.ts'
+import { lastIdExamined, readFilteredPage, readSizedPage } from './pages.ts'
 import type { Row } from './rows.ts'
-import { BEFORE_ALL, BEHIND_ALL, insertion, integer, integerOrNull, textOrNull } from './rows.ts'
-import { readSizedPage } from './sized-page.ts'
+import { BEHIND_ALL, insertion, integer, integerOrNull, textOrNull } from './rows.ts'
 import type { Tables } from './tables.ts'
 import { statusIn } from './webhooks.ts'
 
@@ -64,38 +64,28 @@ export function deliveryReads(query: Query, t: Tables, dialect: Dialect): Delive
       const [inspected] = await withAttempts(rows)
       return inspected
     },
-    async list(asked, most = MOST_LOOKED_AT) {
-      const { account_id, webhook_id, status, event_type, event_id, apps, limit, bytes } = asked
-      const indexed = {
-        table: t.deliveries,
-        order: 'desc',
-        where: `webhook_id = $1 AND id < $2 ${isFailed(status) ? `AND ${FAILED}` : ''}`,
-        bind: [webhook_id, asked.after ?? BEHIND_ALL],
-      } as const
-      const last = takesAll(asked) ? undefined : await lastIdLookedAt(query, indexed, most)
-      const page = await readSizedPage(query, {
-        ...indexed,
-        key: ['id'],
-        size: `(SELECT COALESCE(sum(octet_length(response)), 0) FROM ${t.attempts}
-          WHERE delivery_id = ${t.deliveries}.id)`,
-        where: `${indexed.where} AND id >= $3 AND account_id = $4
-          AND (CAST($5 AS TEXT) IS NULL OR status = $5)
-          AND (CAST($6 AS TEXT) IS NULL OR event_type = $6)
-          AND (CAST($7 AS TEXT) IS NULL OR event_id = $7)
-          AND (CAST($8 AS TEXT) IS NULL OR ${dialect.among('app_id', '$8')})`,
-        bind: [
-          ...indexed.bind,
-          last ?? BEFORE_ALL,
-          account_id,
-          status,
-          event_type,
-          event_id,
-          apps && JSON.stringify(apps),
-        ],
-        limit,
-        bytes,
+    async list(page, most = MOST_LOOKED_AT) {
+      const { account_id, webhook_id, status, event_type, event_id, apps, limit, bytes } = page
+      const list = { table: t.deliveries, key: ['id'], order: 'desc' } as const
+      const indexed = [
+        {
+          sql: `webhook_id = $1 AND id < $2 ${isFailed(status) ? `AND ${FAILED}` : ''}`,
+          bind: [webhook_id, page.after ?? BEHIND_ALL],
+        },
+      ]
+      const filters = [
+        asked('text', status, 'status = $1'),
+        asked('text', event_type, 'event_type = $1'),
+        asked('text', event_id, 'event_id = $1'),
+        askedList(apps, dialect.among('app_id', '$1')),
+      ]
+      const size = `(SELECT COALESCE(sum(octet_length(response)), 0) FROM ${t.attempts}
+        WHERE delivery_id = ${t.deliveries}.id)`
+      return readFilteredPage(query, { ...list, indexed, filters, most }, async (found) => {
+        const where = allOf([found, equal({ account_id })])
+        const { rows, more } = await readSizedPage(query, { ...list, size, where, limit, bytes })
+        return { rows: await withAttempts(rows), more }
       })
-      return leadOn({ rows: await withAttempts(page.rows), more: page.more }, last)
     },
     async countFailed(failed, most = MOST_LOOKED_AT) {
       const { where, bind, last } = await failedStep(query, t, dialect, failed, most)
@@ -121,16 +111,11 @@ export function deliveryReads(query: Query, t: Tables, dialect: Dialect): Delive
       const end = uuid7Floor(Math.max(...made) + HOUR)
       const left = new Set(events.map(({ id }) => id))
       for (let from = uuid7Floor(Math.min(...made)); left.size > 0 && from < end;) {
-        const last = await lastIdLookedAt(
-          query,
-          {
-            table: t.deliveries,
-            order: 'asc',
-            where: 'webhook_id = $1 AND id >= $2 AND id < $3',
-            bind: [webhookId, from, end],
-          },
-          most + 1,
-        )
+        const within = {
+          sql: 'webhook_id = $1 AND id >= $2 AND id < $3',
+          bind: [webhookId, from, end],
+        }
+        const last = await lastIdExamined(query, t.deliveries, within, most + 1)
         const rows = await query<{ event_id: string }>(
           `SELECT event_id FROM ${t.deliveries}
            WHERE webhook_id = $1 AND id >= $2 AND id < $3 AND ${dialect.among('event_id', '$4')}`,
@@ -151,11 +136,6 @@ function isFailed(status: DeliveryListQuery['status']): boolean {
   return status !== null && FAILED_STATUSES.includes(status)
 }
 
-/** Whether a query has no filter beyond the webhook. */
-function takesAll({ status, event_type, event_id, apps }: DeliveryListQuery): boolean {
-  return [status, event_type, event_id, apps].every((one) => one === null)
-}
-
 /** The rows that one step through failed deliveries looks at, and the last one when more are left. */
 async function failedStep(
   query: Query,
@@ -167,11 +147,8 @@ async function failedStep(
   const from = `webhook_id = $1 AND ${FAILED} AND id ${after === null ? '>=' : '>'} $2`
   const start = [webhook_id, after ?? uuid7Floor(since)]
   const end = uuid7Floor(until)
-  const last = await lastIdLookedAt(
-    query,
-    { table: t.deliveries, order: 'asc', where: `${from} AND id < $3`, bind: [...start, end] },
-    most,
-  )
+  const within = { sql: `${from} AND id < $3`, bind: [...start, end] }
+  const last = await lastIdExamined(query, t.deliveries, within, most)
   return {
     last,
     where: `${from} AND id ${last === undefined ? '<' : '<='} $3 AND account_id = $4

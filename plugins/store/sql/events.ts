@@ -6,22 +6,14 @@ import type {
 } from '../../../lib/engine/ports.ts'
 import { sameEvent } from '../../../lib/webhook/event.ts'
 import type { ChangeSink } from '../contract/changes.ts'
-import type {
-  EventListQuery,
-  EventReads,
-  EventTypeRecord,
-  EventWrites,
-  OrderedEvent,
-} from '../contract/events.ts'
-import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
+import type { EventReads, EventTypeRecord, EventWrites, OrderedEvent } from '../contract/events.ts'
+import { MOST_LOOKED_AT } from '../contract/page.ts'
 import type { Dialect, Query } from './client.ts'
-import type { IndexedRows } from './looked-at.ts'
-import { lastLookedAt } from './looked-at.ts'
+import { asked, askedList, equal } from './conditions.ts'
+import { cutPage, inOrder, mapPage, readFilteredPage, readSizedPage } from './pages.ts'
 import type { Group } from './columns.ts'
 import { big, bytes, group, id, orNull, text } from './columns.ts'
 import type { Row } from './rows.ts'
-import { BEFORE_ALL, cutPage } from './rows.ts'
-import { readSizedPage } from './sized-page.ts'
 import type { Tables } from './tables.ts'
 
 /** Columns of an event without its body, besides those of the cursor. */
@@ -61,19 +53,21 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
       return rows.map(({ type }) => type)
     },
     async types({ account_id, after, limit, bytes }) {
-      const { rows, more } = await readSizedPage(query, {
+      const page = await readSizedPage(query, {
         table: t.event_types,
         key: ['type', 'account_id'],
         order: 'asc',
         size: `COALESCE(octet_length(schema), 0) + COALESCE(octet_length(sample), 0)`,
-        where: `type > $2 AND (account_id = $1 OR (account_id = '' AND NOT EXISTS (
-          SELECT 1 FROM ${t.event_types} own
-          WHERE own.account_id = $1 AND own.type = ${t.event_types}.type)))`,
-        bind: [account_id, after ?? BEFORE_ALL],
+        where: {
+          sql: `type > $2 AND (account_id = $1 OR (account_id = '' AND NOT EXISTS (
+            SELECT 1 FROM ${t.event_types} own
+            WHERE own.account_id = $1 AND own.type = ${t.event_types}.type)))`,
+          bind: [account_id, after ?? ''],
+        },
         limit,
         bytes,
       })
-      return { rows: rows.map(EVENT_TYPE.read), more }
+      return mapPage(page, EVENT_TYPE.read)
     },
     async get(accountId, id) {
       const [row] = await query(`SELECT * FROM ${t.events} WHERE account_id = $1 AND id = $2`, [
@@ -82,43 +76,31 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
       ])
       return row && toOrdered(row)
     },
-    async list(filter, most = MOST_LOOKED_AT) {
-      const { account_id, types, since, until, apps, order, bodies, after, limit, bytes } = filter
-      const ends = feed.ends[order]
-      const indexed: IndexedRows = {
-        table: t.events,
-        key: feed.key,
-        order,
-        where: `account_id = $1 AND ${feed.beyond(order, '$2')}
-          AND ${order === 'asc' ? feed.settled(t) : 'TRUE'}`,
-        bind: [account_id, after ?? ends.first],
-      }
-      const end = takesAll(filter) ? undefined : await lastLookedAt(query, indexed, most)
-      const last = end && feed.print(end)
-      const where = `${indexed.where} AND ${feed.upTo(order, '$3')}
-        AND (CAST($4 AS TEXT) IS NULL OR ${dialect.among('type', '$4')})
-        AND (CAST($5 AS TEXT) IS NULL OR ${dialect.among('app_id', '$5')})
-        AND created_at >= $6 AND created_at < $7`
-      const bind = [
-        ...indexed.bind,
-        last ?? ends.last,
-        types && JSON.stringify(types),
-        apps && JSON.stringify(apps),
-        since ?? 0,
-        until ?? Number.MAX_SAFE_INTEGER,
+    async list(page, most = MOST_LOOKED_AT) {
+      const { account_id, types, since, until, apps, order, bodies, after, limit, bytes } = page
+      const list = { table: t.events, key: feed.key, order }
+      const indexed = [equal({ account_id })]
+      if (after !== null) indexed.push({ sql: feed.beyond(order, '$1'), bind: [after] })
+      if (order === 'asc') indexed.push({ sql: feed.settled(t), bind: [] })
+      const filters = [
+        askedList(types, dialect.among('type', '$1')),
+        askedList(apps, dialect.among('app_id', '$1')),
+        asked('bigint', since, 'created_at >= $1'),
+        asked('bigint', until, 'created_at < $1'),
       ]
-      if (bodies) {
+      const upTo = (row: Row) => ({ sql: feed.upTo(order, '$1'), bind: [feed.print(row)] })
+      const filtered = { ...list, indexed, filters, most, print: feed.print, upTo }
+      const found = await readFilteredPage(query, filtered, async (where) => {
         const size = 'octet_length(body)'
-        const page = { table: t.events, key: feed.key, order, size, where, bind, limit, bytes }
-        const { rows, more } = await readSizedPage(query, page)
-        return leadOn({ rows: rows.map(toOrdered), more }, last)
-      }
-      const rows = await query(
-        `SELECT ${outline} FROM ${t.events} WHERE ${where}
-         ORDER BY ${feed.key.map((column) => `${column} ${order}`).join(', ')} LIMIT $8`,
-        [...bind, limit + 1],
-      )
-      return leadOn(cutPage(rows.map(toOrdered), limit), last)
+        if (bodies) return readSizedPage(query, { ...list, size, where, limit, bytes })
+        const rows = await query(
+          `SELECT ${outline} FROM ${t.events} WHERE ${where.sql}
+           ORDER BY ${inOrder(feed.key, order)} LIMIT $${where.bind.length + 1}`,
+          [...where.bind, limit + 1],
+        )
+        return cutPage(rows, limit)
+      })
+      return mapPage(found, toOrdered)
     },
     isCursor: (text, last) =>
       feed.format.test(text) && (last === undefined || !isBeyond(text, last)),
@@ -127,11 +109,6 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
       return String(row?.['cursor'])
     },
   }
-}
-
-/** Whether a query has no filter. */
-function takesAll({ types, since, until, apps }: EventListQuery): boolean {
-  return [types, since, until, apps].every((one) => one === null)
 }
 
 /** Whether a cursor is after another: compares their numbers, the first one first. */

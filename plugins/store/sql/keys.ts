@@ -6,21 +6,14 @@ import type { ChangeSink } from '../contract/changes.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { KeyListQuery, KeyReads, KeyWrites } from '../contract/keys.ts'
 import type { Page } from '../contract/page.ts'
-import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
+import { MOST_LOOKED_AT } from '../contract/page.ts'
 import type { Dialect, Query } from './client.ts'
 import { LIVE_LINE, endColumns, liveTree, spreadEnds } from './key-ends.ts'
 import { KEY, KEY_SECRET, KEY_TYPES, toKey } from './key-rows.ts'
-import { lastIdLookedAt } from './looked-at.ts'
+import { askedList } from './conditions.ts'
+import { cutPage, readFilteredPage } from './pages.ts'
 import type { Row } from './rows.ts'
-import {
-  BEFORE_ALL,
-  BEHIND_ALL,
-  assignments,
-  cutPage,
-  insertion,
-  integer,
-  integerOrNull,
-} from './rows.ts'
+import { BEHIND_ALL, assignments, insertion, integer, integerOrNull } from './rows.ts'
 import type { Tables } from './tables.ts'
 
 /** Live at `$1`, not counting ancestors; as in memory, a key is expired at its expiry. */
@@ -78,24 +71,22 @@ export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
   }
 
   /** Looks at a bounded number of keys, however few of them match the pins. */
-  async function listAll(
+  function listAll(
     { account_id, within, limit, after }: KeyListQuery,
     most: number,
   ): Promise<Page<KeyRecord>> {
-    const indexed = {
-      table: t.keys,
-      order: 'desc',
-      where: 'account_id = $1 AND id < $2',
-      bind: [account_id, after ?? BEHIND_ALL],
-    } as const
-    const last = within === null ? undefined : await lastIdLookedAt(query, indexed, most)
-    const found = await query(
-      `SELECT id FROM ${t.keys} WHERE ${indexed.where} AND id >= $3
-         AND (CAST($4 AS TEXT) IS NULL OR ${dialect.within('pins', '$4')})
-       ORDER BY id DESC LIMIT $5`,
-      [...indexed.bind, last ?? BEFORE_ALL, within && JSON.stringify(within), limit + 1],
-    )
-    return leadOn(await pageOf(found, limit), last)
+    const indexed = [
+      { sql: 'account_id = $1 AND id < $2', bind: [account_id, after ?? BEHIND_ALL] },
+    ]
+    const filters = [askedList(within, dialect.within('pins', '$1'))]
+    const list = { table: t.keys, key: ['id'], order: 'desc', indexed, filters, most } as const
+    return readFilteredPage(query, list, async ({ sql, bind }) => {
+      const found = await query(
+        `SELECT id FROM ${t.keys} WHERE ${sql} ORDER BY id DESC LIMIT $${bind.length + 1}`,
+        [...bind, limit + 1],
+      )
+      return pageOf(found, limit)
+    })
   }
 
   /** A page from rows that were read with one more than the limit. */

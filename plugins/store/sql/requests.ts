@@ -4,13 +4,14 @@ import type {
   RequestReads,
   RequestWrites,
 } from '../contract/requests.ts'
-import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
+import { MOST_LOOKED_AT } from '../contract/page.ts'
 import type { Query } from './client.ts'
-import { lastIdLookedAt } from './looked-at.ts'
+import { asked } from './conditions.ts'
+import { cutPage, readFilteredPage } from './pages.ts'
 import type { Group } from './columns.ts'
 import { big, group, id, json, orNull, text } from './columns.ts'
 import type { Row } from './rows.ts'
-import { BEFORE_ALL, BEHIND_ALL, cutPage, insertion, integer } from './rows.ts'
+import { BEHIND_ALL, insertion, integer } from './rows.ts'
 import type { Tables } from './tables.ts'
 
 const AUDIT: Group<AuditRecord> = group({
@@ -32,24 +33,23 @@ const AUDIT: Group<AuditRecord> = group({
 
 export function requestReads(query: Query, t: Tables): RequestReads {
   return {
-    async audit({ account_id, action, actor_id, target_id, limit, after }, most = MOST_LOOKED_AT) {
-      const indexed = {
-        table: t.audit,
-        order: 'desc',
-        where: 'account_id = $1 AND id < $2',
-        bind: [account_id, after ?? BEHIND_ALL],
-      } as const
-      const takesAll = [action, actor_id, target_id].every((one) => one === null)
-      const last = takesAll ? undefined : await lastIdLookedAt(query, indexed, most)
-      const rows = await query(
-        `SELECT * FROM ${t.audit} WHERE ${indexed.where} AND id >= $3
-           AND (CAST($4 AS TEXT) IS NULL OR action = $4)
-           AND (CAST($5 AS TEXT) IS NULL OR actor_id = $5)
-           AND (CAST($6 AS TEXT) IS NULL OR target_id = $6)
-         ORDER BY id DESC LIMIT $7`,
-        [...indexed.bind, last ?? BEFORE_ALL, action, actor_id, target_id, limit + 1],
-      )
-      return leadOn(cutPage(rows.map(AUDIT.read), limit), last)
+    audit({ account_id, action, actor_id, target_id, limit, after }, most = MOST_LOOKED_AT) {
+      const indexed = [
+        { sql: 'account_id = $1 AND id < $2', bind: [account_id, after ?? BEHIND_ALL] },
+      ]
+      const filters = [
+        asked('text', action, 'action = $1'),
+        asked('text', actor_id, 'actor_id = $1'),
+        asked('text', target_id, 'target_id = $1'),
+      ]
+      const list = { table: t.audit, key: ['id'], order: 'desc', indexed, filters, most } as const
+      return readFilteredPage(query, list, async ({ sql, bind }) => {
+        const rows = await query(
+          `SELECT * FROM ${t.audit} WHERE ${sql} ORDER BY id DESC LIMIT $${bind.length + 1}`,
+          [...bind, limit + 1],
+        )
+        return cutPage(rows.map(AUDIT.read), limit)
+      })
     },
     async idempotency(scope, key, now) {
       const [row] = await query(

@@ -1,5 +1,3 @@
-import type { Page } from '../contract/page.ts'
-
 /** PostgreSQL returns wide integers as text, SQLite as numbers. */
 export function integer(value: unknown): number {
   return Number(value)
@@ -16,14 +14,8 @@ export function textOrNull(value: unknown): string | null {
 /** A row as the driver returns it. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** Bounds of all ids, bytewise: the start and the end of a list. */
-export const BEFORE_ALL = ''
+/** After all ids, bytewise: the start of a list in descending order. */
 export const BEHIND_ALL = '~'
-
-/** A page from rows that were read with one more than the limit. */
-export function cutPage<T>(rows: readonly T[], limit: number): Page<T> {
-  return { rows: rows.slice(0, limit), more: rows.length > limit }
-}
 
 /** Columns and values of an INSERT of a row. */
 export function insertion(row: Row): { readonly sql: string; readonly bind: readonly unknown[] } {

@@ -15,9 +15,10 @@ import type { WebhookReads, WebhookWrites } from '../contract/webhooks.ts'
 import type { Dialect, Query } from './client.ts'
 import type { Column, Group } from './columns.ts'
 import { big, creator, flag, group, id, int, json, orNull, text } from './columns.ts'
+import { allOf, asked, askedList } from './conditions.ts'
+import { mapPage, readSizedPage } from './pages.ts'
 import type { Row } from './rows.ts'
 import { BEHIND_ALL, assignments, insertion, integer, textOrNull } from './rows.ts'
-import { readSizedPage } from './sized-page.ts'
 import type { Tables } from './tables.ts'
 
 /** The stored form of encrypted headers: JSON whose field has the name `sealed`. */
@@ -108,20 +109,22 @@ export function webhookReads(
       return webhook
     },
     async list({ account_id, status, within, limit, after, bytes }) {
-      const { rows, more } = await readSizedPage(query, {
+      const page = await readSizedPage(query, {
         table: t.webhooks,
         key: ['id'],
         order: 'desc',
         also: secrets,
         size: `octet_length(events) + COALESCE(octet_length(apps), 0)
           + COALESCE(octet_length(headers), 0)`,
-        where: `account_id = $1 AND id < $2 AND (CAST($3 AS TEXT) IS NULL OR status = $3)
-          AND (CAST($4 AS TEXT) IS NULL OR ${dialect.within('apps', '$4')})`,
-        bind: [account_id, after ?? BEHIND_ALL, status, within && JSON.stringify(within)],
+        where: allOf([
+          { sql: 'account_id = $1 AND id < $2', bind: [account_id, after ?? BEHIND_ALL] },
+          asked('text', status, 'status = $1'),
+          askedList(within, dialect.within('apps', '$1')),
+        ]),
         limit,
         bytes,
       })
-      return { rows: rows.map(toWebhook), more }
+      return mapPage(page, toWebhook)
     },
     webhooksOf: (accountId) => select('kept.account_id = $1', [accountId]),
     // From the webhooks, which are few, up to the key, which may have any number of descendants.

@@ -117,10 +117,10 @@ export const CYCLES_MUTANTS: readonly CyclesMutant[] = [
     rewrite: [/(SET announced) = 1(\s.*AND announced = 0)/s, '$1 = announced$2'],
   },
   {
-    name: 'keeps-what-is-turning',
+    name: 'keeps-what-is-switching',
     breaks: 'release.live',
     several: true,
-    rewrite: [/THEN 1 (?=ELSE 0 END AS turning)/, 'THEN 0 '],
+    rewrite: [/THEN 1 (?=ELSE 0 END AS switching)/, 'THEN 0 '],
   },
   {
     name: 'hears-nothing',

@@ -13,7 +13,7 @@ import type { KeptApp } from '../new-app.ts'
 import { insertApp, dropKept, keepFiles } from '../new-app.ts'
 import { appError } from '../errors.ts'
 import { creationForm } from '../form.ts'
-import { appCreation, createdApp, exampleApp } from '../schema.ts'
+import { appCreation, createdApp, exampleApp, PREVIEW } from '../schema.ts'
 import { requireFreeAlias, requireAppQuota } from '../service.ts'
 import { showApp } from '../show.ts'
 import type { TemplateFile } from '../templates.ts'
@@ -22,7 +22,6 @@ import { waitUntil } from '../../wait.ts'
 import { wait } from '../../wire.ts'
 import { digestOf } from '../../../trees/tree.ts'
 import { applyInTurn } from '../../../trees/applying-queue.ts'
-import { PREVIEW } from '../artifacts.ts'
 
 const input = { query: z.strictObject({ wait }), body: appCreation, form: creationForm }
 

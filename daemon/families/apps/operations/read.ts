@@ -3,7 +3,7 @@ import type { AppListQuery } from '../../../../plugins/platform/contract/apps.ts
 import { placeOfApp } from '../../../../plugins/platform/contract/apps.ts'
 import { operation } from '../../../operations/operation.ts'
 import { accountOf, pinsOf } from '../../../authority/principal.ts'
-import { paging } from '../../cursor.ts'
+import { listPage } from '../../cursor.ts'
 import { filteredPageQuery, plainText } from '../../wire.ts'
 import { appPage, exampleApp, appParams, appRecord } from '../schema.ts'
 import { showApps, showApp } from '../show.ts'
@@ -36,7 +36,8 @@ export const listApps = operation({
   errors: ['invalid_cursor'],
   example: { response: { data: [exampleApp], has_more: false, next_cursor: null } },
   command: 'app list',
-  async run({ platform, principal, query, abandoned }) {
+  async run(call) {
+    const { platform, principal, query } = call
     const account = accountOf(principal)
     const filters = {
       ids: pinsOf(principal),
@@ -44,13 +45,12 @@ export const listApps = operation({
       status: query.status === 'archived' ? null : (query.status ?? null),
       alias: query.alias ?? null,
     }
-    const pages = paging(query, { list: 'apps', account, ...filters })
-    const { limit, after, bytes } = pages
     const { apps, deployments } = platform.store
-    return platform.queues.largePages({ holder: account, signal: abandoned() }, async () => {
-      const page = await apps.list({ account_id: account, ...filters, limit, after, bytes })
-      const show = await showApps(platform, deployments, page.rows)
-      return pages.answer(page, placeOfApp, show)
+    return listPage(call, {
+      list: { list: 'apps', account, ...filters },
+      read: (range) => apps.list({ account_id: account, ...filters, ...range }),
+      cursorOf: placeOfApp,
+      show: (rows) => showApps(platform, deployments, rows),
     })
   },
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { operation } from '../../../operations/operation.ts'
 import { accountOf } from '../../../authority/principal.ts'
-import { paging } from '../../cursor.ts'
+import { idOf, listPage } from '../../cursor.ts'
 import { filteredPageQuery, plainText } from '../../wire.ts'
 import { auditPage, exampleAudit, toWireAudit } from '../schema.ts'
 
@@ -28,19 +28,19 @@ export const listAudit = operation({
   errors: ['invalid_cursor'],
   example: { response: { data: [exampleAudit], has_more: false, next_cursor: null } },
   command: 'audit list',
-  async run({ platform, principal, query, abandoned }) {
+  async run(call) {
+    const { platform, principal, query } = call
     const filters = {
       account_id: accountOf(principal),
       action: query.action ?? null,
       actor_id: query.actor_id ?? null,
       target_id: query.target_id ?? null,
     }
-    const pages = paging(query, { list: 'audit', ...filters })
-    const { limit, after } = pages
-    const turn = { holder: filters.account_id, signal: abandoned() }
-    return platform.queues.largePages(turn, async () => {
-      const page = await platform.store.requests.audit({ ...filters, limit, after })
-      return pages.answer(page, ({ id }) => id, toWireAudit)
+    return listPage(call, {
+      list: { list: 'audit', ...filters },
+      read: (range) => platform.store.requests.audit({ ...filters, ...range }),
+      cursorOf: idOf,
+      show: () => toWireAudit,
     })
   },
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { operation } from '../../../operations/operation.ts'
-import { paging } from '../../cursor.ts'
+import { listJobLines } from '../../cursor.ts'
 import { pageQuery } from '../../wire.ts'
 import { deploymentParams, exampleDeployment, linePage, toWireLine } from '../schema.ts'
 import { findDeployment } from '../service.ts'
@@ -34,12 +34,7 @@ export const listDeploymentLines = operation({
   },
   command: 'deploy logs',
   async run(call) {
-    const { store } = call.platform
-    const { deployment } = await findDeployment(store, call)
-    const pages = paging(call.query, { list: 'deployment-lines', deployment: deployment.id })
-    const { limit } = pages
-    const lines = await store.jobs.lines(deployment.id, pages.afterNumber() ?? 0, limit + 1)
-    const page = { rows: lines.slice(0, limit), more: lines.length > limit }
-    return pages.answer(page, ({ number }) => String(number), toWireLine)
+    const { id } = (await findDeployment(call.platform.store, call)).deployment
+    return listJobLines(call, { list: 'deployment-lines', deployment: id }, id, toWireLine)
   },
 })

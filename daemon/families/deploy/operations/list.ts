@@ -8,7 +8,7 @@ import {
 import { operation } from '../../../operations/operation.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
-import { paging } from '../../cursor.ts'
+import { idOf, listPage } from '../../cursor.ts'
 import { filteredPageQuery } from '../../wire.ts'
 import { deploymentPage, exampleDeployment } from '../schema.ts'
 import { showDeployments } from '../show.ts'
@@ -58,19 +58,19 @@ export const listDeployments = operation({
     response: { data: [exampleDeployment], has_more: false, next_cursor: null },
   },
   command: 'deploy list',
-  async run({ platform, principal, params, query, abandoned }) {
+  async run(call) {
+    const { platform, principal, params, query } = call
     const { apps, deployments } = platform.store
     const app = await findApp(apps, principal, params.app_id)
     const { status, kind = null, include = '' } = query
     const beside = include.split(',').flatMap((name) => BESIDE[name] ?? [])
     const statuses = status === undefined ? [...LINEAGE, ...beside] : [status]
     const filters = { app_id: app.id, statuses: [...new Set(statuses)].sort(), kind }
-    const pages = paging(query, { list: 'deployments', ...filters })
-    const { limit, after } = pages
-    return platform.queues.largePages({ holder: app.account_id, signal: abandoned() }, async () => {
-      const page = await deployments.list({ ...filters, limit, after })
-      const show = await showDeployments(platform, deployments, app)
-      return pages.answer(page, ({ id }) => id, show)
+    return listPage(call, {
+      list: { list: 'deployments', ...filters },
+      read: (range) => deployments.list({ ...filters, ...range }),
+      cursorOf: idOf,
+      show: () => showDeployments(platform, deployments, app),
     })
   },
 })

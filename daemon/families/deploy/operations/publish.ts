@@ -5,10 +5,8 @@ import { appError } from '../../apps/errors.ts'
 import { appParams, revisionNumber } from '../../apps/schema.ts'
 import { findLiveApp, findRevision } from '../../apps/service.ts'
 import { wait } from '../../wire.ts'
-import { RELEASE } from '../artifacts.ts'
-import { deployError } from '../errors.ts'
-import type { WireAnswer } from '../schema.ts'
 import {
+  RELEASE,
   deploymentAnswer,
   dryRun,
   exampleDeployment,
@@ -17,6 +15,8 @@ import {
   pathOfDeployment,
   retireEarlier,
 } from '../schema.ts'
+import { deployError } from '../errors.ts'
+import type { WireAnswer } from '../schema.ts'
 import {
   enqueue,
   requestedDeployment,

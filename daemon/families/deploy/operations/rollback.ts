@@ -9,11 +9,8 @@ import { operation } from '../../../operations/operation.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { anyText, wait } from '../../wire.ts'
-import { RELEASE } from '../artifacts.ts'
-import { deployError } from '../errors.ts'
-import { RELEASES_KEPT } from '../../../trees/releases.ts'
-import type { WireAnswer } from '../schema.ts'
 import {
+  RELEASE,
   deploymentAnswer,
   dryRun,
   exampleDeployment,
@@ -22,6 +19,9 @@ import {
   pathOfDeployment,
   retireEarlier,
 } from '../schema.ts'
+import { deployError } from '../errors.ts'
+import { RELEASES_KEPT } from '../../../trees/releases.ts'
+import type { WireAnswer } from '../schema.ts'
 import { enqueue, requestedDeployment, planOf, requireDeployer, requireIdle } from '../service.ts'
 import { requireNoSignIn } from '../../sign-in.ts'
 import { answerWith, isAccepted } from '../show.ts'

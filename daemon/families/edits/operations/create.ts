@@ -5,7 +5,7 @@ import { operation } from '../../../operations/operation.ts'
 import { dryRun } from '../../../billing/dry-run.ts'
 import { bytesOf, loadTree, keepMade, readKept } from '../../../trees/keep.ts'
 import { findLiveApp, findRevision } from '../../apps/service.ts'
-import { appParams } from '../../apps/schema.ts'
+import { appParams, PREVIEW } from '../../apps/schema.ts'
 import { wait } from '../../wire.ts'
 import { applyOperations } from '../../../trees/apply.ts'
 import { editError } from '../errors.ts'
@@ -25,7 +25,6 @@ import { hasEnded, positionOf, requireCurrent, waitForEnd } from '../service.ts'
 import type { MadeTree } from '../structured.ts'
 import { completeAtOnce, requireMade } from '../structured.ts'
 import { applyInTurn } from '../../../trees/applying-queue.ts'
-import { PREVIEW } from '../../apps/artifacts.ts'
 
 /** What an edit changed, once it is completed. */
 const DIFF: SkillArtifact = {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { operation } from '../../../operations/operation.ts'
-import { paging } from '../../cursor.ts'
+import { listJobLines } from '../../cursor.ts'
 import { pageQuery } from '../../wire.ts'
 import { editParams, exampleEdit, linePage, toWireLine } from '../schema.ts'
 import { findEdit } from '../service.ts'
@@ -34,12 +34,7 @@ export const listEditLines = operation({
   },
   command: 'edit logs',
   async run(call) {
-    const { jobs } = call.platform.store
     const edit = await findEdit(call.platform.store, call)
-    const pages = paging(call.query, { list: 'edit-lines', edit: edit.id })
-    const { limit } = pages
-    const lines = await jobs.lines(edit.id, pages.afterNumber() ?? 0, limit + 1)
-    const page = { rows: lines.slice(0, limit), more: lines.length > limit }
-    return pages.answer(page, ({ number }) => String(number), toWireLine)
+    return listJobLines(call, { list: 'edit-lines', edit: edit.id }, edit.id, toWireLine)
   },
 })

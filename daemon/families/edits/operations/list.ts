@@ -3,7 +3,7 @@ import { EDIT_STATUSES } from '../../../../plugins/platform/contract/edits.ts'
 import { operation } from '../../../operations/operation.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
-import { paging } from '../../cursor.ts'
+import { idOf, listPage } from '../../cursor.ts'
 import { filteredPageQuery } from '../../wire.ts'
 import { editPage, exampleEdit, toWireEdit } from '../schema.ts'
 import { positionsOf } from '../service.ts'
@@ -34,7 +34,8 @@ export const listEdits = operation({
     response: { data: [exampleEdit], has_more: false, next_cursor: null },
   },
   command: 'edit list',
-  async run({ platform, principal, params, query, abandoned }) {
+  async run(call) {
+    const { platform, principal, params, query } = call
     const { apps, edits } = platform.store
     const app = await findApp(apps, principal, params.app_id)
     const filters = {
@@ -43,17 +44,15 @@ export const listEdits = operation({
       kind: query.kind ?? null,
       initial: query.initial === undefined ? null : query.initial === 'true',
     }
-    const pages = paging(query, { list: 'edits', ...filters })
-    const { limit, after, bytes } = pages
-    return platform.queues.largePages({ holder: app.account_id, signal: abandoned() }, async () => {
-      const page = await edits.list({ ...filters, limit, after, bytes })
-      const waits = page.rows.some(({ status }) => status === 'queued')
-      const positions = waits ? await positionsOf(edits, app.id) : undefined
-      return pages.answer(
-        page,
-        ({ id }) => id,
-        (edit) => toWireEdit(edit, positions?.get(edit.id) ?? null),
-      )
+    return listPage(call, {
+      list: { list: 'edits', ...filters },
+      read: (range) => edits.list({ ...filters, ...range }),
+      cursorOf: idOf,
+      async show(rows) {
+        const waits = rows.some(({ status }) => status === 'queued')
+        const positions = waits ? await positionsOf(edits, app.id) : undefined
+        return (edit) => toWireEdit(edit, positions?.get(edit.id) ?? null)
+      },
     })
   },
 })

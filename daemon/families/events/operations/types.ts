@@ -4,7 +4,7 @@ import type { Page, PageQuery } from '../../../../plugins/store/contract/page.ts
 import type { BuiltInEvent, EventTypes } from '../../../events/types.ts'
 import { operation } from '../../../operations/operation.ts'
 import { SERVICE_ACCOUNT } from '../../../authority/principal.ts'
-import { paging } from '../../cursor.ts'
+import { listPage } from '../../cursor.ts'
 import { pageQuery } from '../../wire.ts'
 import { audit } from '../../audit/note.ts'
 import {
@@ -32,19 +32,15 @@ export const listTypes = operation({
   errors: ['invalid_cursor'],
   example: { response: { data: [exampleType], has_more: false, next_cursor: null } },
   command: 'event types',
-  async run({ platform, principal, query, abandoned }) {
-    const { store, eventTypes } = platform
-    const account_id = principal.account_id ?? SERVICE_ACCOUNT
-    const pages = paging(query, { list: 'event-types', account_id })
-    const { limit, after, bytes } = pages
-    return platform.queues.largePages({ holder: account_id, signal: abandoned() }, async () => {
-      const declared = await store.events.types({ account_id, limit, after, bytes })
-      const page = addBuiltIn(declared, eventTypes, { limit, after })
-      return pages.answer(
-        page,
-        ({ type }) => type,
-        (one) => ('scope' in one ? toWireBuiltIn(one) : toWireType(one)),
-      )
+  async run(call) {
+    const { store, eventTypes } = call.platform
+    const account_id = call.principal.account_id ?? SERVICE_ACCOUNT
+    return listPage(call, {
+      list: { list: 'event-types', account_id },
+      read: async (range) =>
+        addBuiltIn(await store.events.types({ account_id, ...range }), eventTypes, range),
+      cursorOf: ({ type }) => type,
+      show: () => (one) => ('scope' in one ? toWireBuiltIn(one) : toWireType(one)),
     })
   },
 })

@@ -32,7 +32,7 @@ export const getFileContent = operation({
       sha256,
       async open(range) {
         const bytes = await appBytes.open(app.id, sha256, range)
-        if (bytes === undefined) throw new Error(`the bytes of file ${id} are gone`)
+        if (bytes === undefined) throw new Error(`the stored bytes of file ${id} are missing`)
         return bytes
       },
     }

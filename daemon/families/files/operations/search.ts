@@ -98,6 +98,6 @@ export const searchFiles = operation({
     const turn = { holder: app.account_id, signal: abandoned() }
     const { mode, passages } = await findPassages(platform, search, turn)
     // The score of a store may depend on words of other accounts, so it is not returned.
-    return { mode, data: passages.map((one, index) => ({ ...one, score: 1 / (index + 1) })) }
+    return { mode, data: passages.map((found, index) => ({ ...found, score: 1 / (index + 1) })) }
   },
 })

@@ -3,7 +3,7 @@ import { toIso } from '../../../../lib/time.ts'
 import { operation } from '../../../operations/operation.ts'
 import { accountOf, pinsOf } from '../../../authority/principal.ts'
 import { httpError } from '../../../operations/errors.ts'
-import { paging } from '../../cursor.ts'
+import { idOf, listPage } from '../../cursor.ts'
 import { pageQuery, isoOrNull } from '../../wire.ts'
 import { exampleKey, keyPage, toWireKey, keyParams, keyWithWebhooks, ownKey } from '../schema.ts'
 import { endOf, withLastUse, findKey } from '../service.ts'
@@ -31,30 +31,23 @@ export const listKeys = operation({
   errors: ['invalid_cursor'],
   example: { response: { data: [exampleKey], has_more: false, next_cursor: null } },
   command: 'key list',
-  async run({ platform, principal, query, now, abandoned }) {
+  async run(call) {
+    const { platform, principal, query, now } = call
     const status = query.status ?? 'live'
     const account = accountOf(principal)
-    const pages = paging(query, { list: 'keys', account, status })
     const { keys } = platform.store
+    const live_at = status === 'live' ? now : null
+    const within = pinsOf(principal)
     // Each key is read with its whole chain.
-    return platform.queues.largePages({ holder: account, signal: abandoned() }, async () => {
-      const page = await keys.list({
-        account_id: account,
-        live_at: status === 'live' ? now : null,
-        within: pinsOf(principal),
-        limit: pages.limit,
-        after: pages.after,
-      })
-      const ends = new Map(
-        await Promise.all(
-          page.rows.map(async (key) => [key, await endOf(keys, key, now)] as const),
-        ),
-      )
-      return pages.answer(
-        page,
-        ({ id }) => id,
-        (key) => toWireKey(withLastUse(platform, key), now, ends.get(key)),
-      )
+    return listPage(call, {
+      list: { list: 'keys', account, status },
+      read: (range) => keys.list({ account_id: account, live_at, within, ...range }),
+      cursorOf: idOf,
+      async show(rows) {
+        const found = rows.map(async (key) => [key, await endOf(keys, key, now)] as const)
+        const ends = new Map(await Promise.all(found))
+        return (key) => toWireKey(withLastUse(platform, key), now, ends.get(key))
+      },
     })
   },
 })

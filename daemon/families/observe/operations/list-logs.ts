@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { operation } from '../../../operations/operation.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
-import { paging } from '../../cursor.ts'
+import { idOf, listPage } from '../../cursor.ts'
 import { filteredPageQuery, givenInstant, plainText, text } from '../../wire.ts'
 import { env, exampleLine, exampleParams, logPage, toWireLine } from '../log-schema.ts'
 
@@ -40,7 +40,8 @@ export const listLogs = operation({
     response: { data: [exampleLine], has_more: false, next_cursor: null },
   },
   command: 'app logs',
-  async run({ platform, principal, params, query, abandoned }) {
+  async run(call) {
+    const { platform, principal, params, query } = call
     const { apps, observations } = platform.store
     const app = await findApp(apps, principal, params.app_id)
     const filters = {
@@ -52,11 +53,11 @@ export const listLogs = operation({
       path: query.q ?? null,
       deployment_id: query.deployment_id ?? null,
     }
-    const pages = paging(query, { list: 'logs', ...filters })
-    const { limit, after } = pages
-    return platform.queues.largePages({ holder: app.account_id, signal: abandoned() }, async () => {
-      const page = await observations.lines({ ...filters, limit, after })
-      return pages.answer(page, ({ id }) => id, toWireLine)
+    return listPage(call, {
+      list: { list: 'logs', ...filters },
+      read: (range) => observations.lines({ ...filters, ...range }),
+      cursorOf: idOf,
+      show: () => toWireLine,
     })
   },
 })

@@ -6,7 +6,7 @@ import {
 import { operation } from '../../../operations/operation.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
-import { paging } from '../../cursor.ts'
+import { listPage } from '../../cursor.ts'
 import { givenInstant, pageQuery, text } from '../../wire.ts'
 import { errorPage, exampleError, toWireError, appError, errorParams } from '../error-schema.ts'
 import { env } from '../log-schema.ts'
@@ -37,7 +37,8 @@ export const listAppErrors = operation({
     response: { data: [exampleError], has_more: false, next_cursor: null },
   },
   command: 'app errors',
-  async run({ platform, principal, params, query, abandoned }) {
+  async run(call) {
+    const { platform, principal, params, query } = call
     const { apps, observations } = platform.store
     const app = await findApp(apps, principal, params.app_id)
     const filters = {
@@ -47,11 +48,11 @@ export const listAppErrors = operation({
       since: query.since ?? null,
       text: query.q ?? null,
     }
-    const pages = paging(query, { list: 'app-errors', ...filters })
-    const { limit, after } = pages
-    return platform.queues.largePages({ holder: app.account_id, signal: abandoned() }, async () => {
-      const page = await observations.errorGroups({ ...filters, limit, after })
-      return pages.answer(page, placeOfErrorGroup, toWireError)
+    return listPage(call, {
+      list: { list: 'app-errors', ...filters },
+      read: (range) => observations.errorGroups({ ...filters, ...range }),
+      cursorOf: placeOfErrorGroup,
+      show: () => toWireError,
     })
   },
 })

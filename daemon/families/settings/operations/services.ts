@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { operation } from '../../../operations/operation.ts'
 import { appParams, exampleApp } from '../../apps/schema.ts'
 import { findApp, findLiveApp } from '../../apps/service.ts'
-import { paging } from '../../cursor.ts'
+import { listPage } from '../../cursor.ts'
 import { pageQuery } from '../../wire.ts'
 import {
   exampleService,
@@ -30,14 +30,14 @@ export const listServices = operation({
     response: { data: [exampleService], has_more: false, next_cursor: null },
   },
   command: 'service list',
-  async run({ platform, principal, params, query, abandoned }) {
-    const { apps, services } = platform.store
-    const { id: app_id, account_id } = await findApp(apps, principal, params.app_id)
-    const pages = paging(query, { list: 'services', app_id })
-    const { limit, after, bytes } = pages
-    return platform.queues.largePages({ holder: account_id, signal: abandoned() }, async () => {
-      const page = await services.list({ app_id, limit, after, bytes })
-      return pages.answer(page, ({ name }) => name, toWireService)
+  async run(call) {
+    const { apps, services } = call.platform.store
+    const { id: app_id } = await findApp(apps, call.principal, call.params.app_id)
+    return listPage(call, {
+      list: { list: 'services', app_id },
+      read: (range) => services.list({ app_id, ...range }),
+      cursorOf: ({ name }) => name,
+      show: () => toWireService,
     })
   },
 })

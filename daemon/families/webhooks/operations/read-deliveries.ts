@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { operation } from '../../../operations/operation.ts'
 import { pinsOf } from '../../../authority/principal.ts'
-import { paging } from '../../cursor.ts'
+import { listPage } from '../../cursor.ts'
 import { plainText, filteredPageQuery } from '../../wire.ts'
 import {
   deliveryPage,
@@ -38,7 +38,8 @@ export const listDeliveries = operation({
     response: { data: [exampleDelivery], has_more: false, next_cursor: null },
   },
   command: 'webhook deliveries',
-  async run({ platform, principal, params, query, abandoned }) {
+  async run(call) {
+    const { platform, principal, params, query } = call
     const { webhooks, deliveries } = platform.store
     const webhook = await findWebhook(webhooks, principal, params.webhook_id)
     const filters = {
@@ -48,17 +49,12 @@ export const listDeliveries = operation({
       event_id: query.event_id ?? null,
       apps: pinsOf(principal),
     }
-    const pages = paging(query, { list: 'deliveries', ...filters })
-    const turn = { holder: webhook.account_id, signal: abandoned() }
-    return platform.queues.largePages(turn, async () => {
-      const page = await deliveries.list({
-        ...filters,
-        account_id: webhook.account_id,
-        limit: pages.limit,
-        bytes: pages.bytes,
-        after: pages.after,
-      })
-      return pages.answer(page, ({ delivery }) => delivery.id, toWireDelivery)
+    const { account_id } = webhook
+    return listPage(call, {
+      list: { list: 'deliveries', ...filters },
+      read: (range) => deliveries.list({ ...filters, account_id, ...range }),
+      cursorOf: ({ delivery }) => delivery.id,
+      show: () => toWireDelivery,
     })
   },
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { operation } from '../../../operations/operation.ts'
 import { accountOf, pinsOf } from '../../../authority/principal.ts'
-import { paging } from '../../cursor.ts'
+import { idOf, listPage } from '../../cursor.ts'
 import { pageQuery } from '../../wire.ts'
 import {
   exampleWebhook,
@@ -34,21 +34,17 @@ export const listWebhooks = operation({
   errors: ['invalid_cursor'],
   example: { response: { data: [exampleWebhook], has_more: false, next_cursor: null } },
   command: 'webhook list',
-  async run({ platform, principal, query, abandoned }) {
+  async run(call) {
+    const { platform, principal, query } = call
     const account = accountOf(principal)
     const status = query.status ?? null
-    const pages = paging(query, { list: 'webhooks', account, status })
-    const { limit, after, bytes } = pages
-    return platform.queues.largePages({ holder: account, signal: abandoned() }, async () => {
-      const page = await platform.store.webhooks.list({
-        account_id: account,
-        status,
-        within: pinsOf(principal),
-        limit,
-        after,
-        bytes,
-      })
-      return pages.answer(page, ({ id }) => id, toWireWebhook)
+    const within = pinsOf(principal)
+    return listPage(call, {
+      list: { list: 'webhooks', account, status },
+      read: (range) =>
+        platform.store.webhooks.list({ account_id: account, status, within, ...range }),
+      cursorOf: idOf,
+      show: () => toWireWebhook,
     })
   },
 })

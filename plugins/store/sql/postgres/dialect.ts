@@ -4,7 +4,7 @@ import { FEED } from './feed.ts'
 import { isAbandoned } from './processes.ts'
 import { publishGroup } from './publish.ts'
 import { settleGroup } from './settle.ts'
-import { onConflict } from './on-conflict.ts'
+import { onConflict } from './statement.ts'
 
 /** The dialect of one process: it remembers where its claims have ended. */
 export const createDialect = (): Dialect => ({

@@ -1,8 +1,6 @@
 import type { Feed, Query } from '../client.ts'
 import type { Tables } from '../tables.ts'
 
-const [LOWEST, HIGHEST] = ['0-0-0', '999999999-9999999999999999999-999999999999999999']
-
 const compare = (operator: '<' | '<=' | '>' | '>=', parameter: string): string =>
   `(era, xact, position) ${operator} (split_part(${parameter}, '-', 1)::integer,
     split_part(${parameter}, '-', 2)::xid8, split_part(${parameter}, '-', 3)::bigint)`
@@ -20,7 +18,6 @@ export const FEED: Feed = {
       pg_snapshot_xmin(pg_current_snapshot()))`,
   beyond: (way, parameter) => compare(way === 'asc' ? '>' : '<', parameter),
   upTo: (way, parameter) => compare(way === 'asc' ? '<=' : '>=', parameter),
-  ends: { asc: { first: LOWEST, last: HIGHEST }, desc: { first: HIGHEST, last: LOWEST } },
   print: (row) => `${String(row['era'])}-${String(row['xact'])}-${String(row['position'])}`,
   // Every transaction that has committed is numbered below the snapshot's end.
   last: (t) =>

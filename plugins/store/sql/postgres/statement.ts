@@ -1,8 +1,8 @@
+import type { Query } from '../client.ts'
+import type { Row } from '../rows.ts'
 import { kernelError } from '../../../../lib/errors.ts'
 import type { Millis } from '../../../../lib/time.ts'
 import { SECOND } from '../../../../lib/time.ts'
-import type { Query } from '../client.ts'
-import type { Row } from '../rows.ts'
 import type { PgAnswer, PgClient, PgStatement } from './source.ts'
 
 /** Maximum wait for a row that a transaction of the embedder has locked. */
@@ -76,4 +76,24 @@ export function asReason(cause: unknown): unknown {
 export function codeOf(cause: unknown): string | undefined {
   const code: unknown = cause instanceof Error && 'code' in cause ? cause.code : undefined
   return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined
+}
+
+const UNIQUE_VIOLATION = '23505'
+
+/** Runs a statement after a savepoint, so that a conflict undoes only this statement. */
+export async function onConflict(
+  query: Query,
+  sql: string,
+  bind: readonly unknown[],
+): Promise<readonly Row[]> {
+  await query('SAVEPOINT attempt')
+  try {
+    const rows = await query(sql, bind)
+    await query('RELEASE SAVEPOINT attempt')
+    return rows
+  } catch (cause) {
+    if (codeOf(cause) !== UNIQUE_VIOLATION) throw cause
+    await query('ROLLBACK TO SAVEPOINT attempt')
+    return []
+  }
 }

@@ -4,8 +4,6 @@ import { claimDue } from './claim.ts'
 import { publishGroup } from './publish.ts'
 import { settleGroup } from './settle.ts'
 
-const [LOWEST, HIGHEST] = ['0', '999999999999999']
-
 /** There is one writer, so the order of positions is the order of commits. */
 const FEED: Feed = {
   columns: '',
@@ -13,7 +11,6 @@ const FEED: Feed = {
   settled: () => 'TRUE',
   beyond: (way, parameter) => `position ${way === 'asc' ? '>' : '<'} CAST(${parameter} AS INTEGER)`,
   upTo: (way, parameter) => `position ${way === 'asc' ? '<=' : '>='} CAST(${parameter} AS INTEGER)`,
-  ends: { asc: { first: LOWEST, last: HIGHEST }, desc: { first: HIGHEST, last: LOWEST } },
   print: (row) => String(integer(row['position'])),
   last: (t) =>
     `CAST(COALESCE((SELECT seq FROM sqlite_sequence WHERE name = '${t.events}'), 0) AS TEXT)`,

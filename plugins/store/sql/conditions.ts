@@ -1,9 +1,8 @@
-import type { ColumnType } from '../../store/sql/columns.ts'
-import type { Model } from './define.ts'
+import type { ColumnType } from './columns.ts'
 
 /** A condition on rows. */
 export interface Condition {
-  /** Values are `$1`, `$2`, …, whatever other conditions it stands beside. */
+  /** Its values are `$1`, `$2`, …; `allOf` renumbers them. */
   readonly sql: string
   readonly bind: readonly unknown[]
 }
@@ -19,22 +18,17 @@ export function equal(values: Key): Condition {
   }
 }
 
-/** What is asked for if anything is: `sql` is a condition on the value, `$1`, where that is not null. */
+/** A filter: `sql` is a condition on its value, `$1`; every row passes when the value is null. */
 export function asked(type: ColumnType, value: string | number | null, sql: string): Condition {
   return { sql: `(${castTo(type, '$1')} IS NULL OR ${sql})`, bind: [value] }
 }
 
-/** Columns that have these values, those aside that are null. */
-export function having(
-  { schema }: Model,
-  values: Readonly<Record<string, string | number | null>>,
-): readonly Condition[] {
-  return Object.entries(values).map(([column, value]) =>
-    asked(schema.get(column)?.type ?? 'text', value, `${column} = $1`),
-  )
+/** A filter by a list; every row passes when it is null. */
+export function askedList(values: readonly string[] | null, sql: string): Condition {
+  return asked('text', values && JSON.stringify(values), sql)
 }
 
-/** Whether nothing is asked for. */
+/** Whether every row passes. */
 export function takesAll(filters: readonly Condition[]): boolean {
   return filters.every(({ bind }) => bind.every((value) => value === null))
 }
