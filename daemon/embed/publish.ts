@@ -82,7 +82,7 @@ function toEvent(
   const { account_id, type, data, app_id = null, id } = given
   if (!types.has(type)) {
     const details = { type }
-    if (eventTypes.builtIn.has(type)) throw eventError('reserved_event_type', { details })
+    if (eventTypes.isReserved(type)) throw eventError('reserved_event_type', { details })
     const message =
       `The type ${JSON.stringify(type)} is not declared.${suggest(type, types)} Declare it first: for all ` +
       'accounts with eventTypes of createKeyhook(), for one with keyhook.as(account).events.declareType().'

@@ -65,7 +65,7 @@ function judge(
   const app_id = published.app_id ?? null
   if (!types.has(type)) {
     const details = { type }
-    if (platform.eventTypes.builtIn.has(type)) {
+    if (platform.eventTypes.isReserved(type)) {
       return refuse(eventError, 'reserved_event_type', { details })
     }
     const message = `The type ${JSON.stringify(type)} is not declared.${suggest(type)} ${DECLARE}`

@@ -84,6 +84,7 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
     },
     async list(filter, most = MOST_LOOKED_AT) {
       const { account_id, types, since, until, apps, order, bodies, after, limit, bytes } = filter
+      const { except = [] } = filter
       const ends = feed.ends[order]
       const indexed: IndexedRows = {
         table: t.events,
@@ -93,12 +94,16 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
           AND ${order === 'asc' ? feed.settled(t) : 'TRUE'}`,
         bind: [account_id, after ?? ends.first],
       }
-      const end = takesAll(filter) ? undefined : await lastLookedAt(query, indexed, most)
+      // Those that are left out are few: a page without another filter looks at little more than itself.
+      const looked = takesAll(filter) ? Math.min(most, limit + MOST_LEFT_OUT) : most
+      const isWhole = takesAll(filter) && except.length === 0
+      const end = isWhole ? undefined : await lastLookedAt(query, indexed, looked)
       const last = end && feed.print(end)
       const where = `${indexed.where} AND ${feed.upTo(order, '$3')}
         AND (CAST($4 AS TEXT) IS NULL OR ${dialect.among('type', '$4')})
         AND (CAST($5 AS TEXT) IS NULL OR ${dialect.among('app_id', '$5')})
-        AND created_at >= $6 AND created_at < $7`
+        AND created_at >= $6 AND created_at < $7
+        ${except.length === 0 ? '' : `AND NOT (${dialect.among('type', '$8')})`}`
       const bind = [
         ...indexed.bind,
         last ?? ends.last,
@@ -106,6 +111,7 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
         apps && JSON.stringify(apps),
         since ?? 0,
         until ?? Number.MAX_SAFE_INTEGER,
+        ...(except.length === 0 ? [] : [JSON.stringify(except)]),
       ]
       if (bodies) {
         const size = 'octet_length(body)'
@@ -115,7 +121,7 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
       }
       const rows = await query(
         `SELECT ${outline} FROM ${t.events} WHERE ${where}
-         ORDER BY ${feed.key.map((column) => `${column} ${order}`).join(', ')} LIMIT $8`,
+         ORDER BY ${feed.key.map((column) => `${column} ${order}`).join(', ')} LIMIT $${bind.length + 1}`,
         [...bind, limit + 1],
       )
       return leadOn(cutPage(rows.map(toOrdered), limit), last)
@@ -129,7 +135,10 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
   }
 }
 
-/** Whether a query has no filter. */
+/** Events of types that are left out which a page looks at besides its own. */
+const MOST_LEFT_OUT = 1000
+
+/** Whether a query asks for some events alone. */
 function takesAll({ types, since, until, apps }: EventListQuery): boolean {
   return [types, since, until, apps].every((one) => one === null)
 }
