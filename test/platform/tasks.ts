@@ -143,6 +143,26 @@ const insertCases: readonly PlatformCase[] = [
       assert.equal(await ask(1, 'short'), true, 'its message may be sent again')
     },
   },
+  {
+    name: 'tasks: a key that writes much deletes its own tasks alone, down to its share',
+    async run({ open }) {
+      const store = await open()
+      const ask = (key_id: string, index: number, text: string) => {
+        const id = `${key_id}_${index}`
+        const changes = { key_id, state_at: BORN + index, asked: { input: {}, text } }
+        return insertTask(store, sampleQuestion(id, changes), sampleMessage(id, { key_id }))
+      }
+      const kept = async (key: string) => (await listed(store, { key_id: key, limit: 9 })).total
+      await ask('key_2', 0, 'short')
+      const text = 'x'.repeat(KEPT_WITHOUT_WORK.bytes / 4)
+      for (let index = 1; index < 6; index += 1) await ask('key_1', index, text)
+      assert.equal(await kept('key_2'), 1)
+      assert.equal(await kept('key_1'), 3)
+      for (let index = 6; index < 9; index += 1) await ask('key_2', index, text)
+      assert.equal(await kept('key_1'), 3)
+      assert.equal(await kept('key_2'), 1, 'the newest')
+    },
+  },
 ]
 
 const proceedCases: readonly PlatformCase[] = [
