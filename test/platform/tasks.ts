@@ -163,6 +163,24 @@ const insertCases: readonly PlatformCase[] = [
       assert.equal(await kept('key_2'), 1, 'the newest')
     },
   },
+  {
+    name: 'tasks: the messages of several are read at once, and what they take',
+    async run({ open }) {
+      const store = await open()
+      for (const id of ['task_1', 'task_2']) {
+        const numbered = (number: number) =>
+          sampleMessage(id, { number, message_id: `${id}_${number}`, about: String(number) })
+        await insertTask(store, sampleTask(id), ...[1, 2, 3].map(numbered))
+      }
+      const found = await store.tasks.messagesOfEach(['task_2', 'task_1', 'task_0'], 2)
+      for (const id of ['task_0', 'task_1', 'task_2']) {
+        assert.deepEqual(found.get(id), await store.tasks.messages(id, 2))
+      }
+      const sizes = await store.tasks.sizes(['task_1', 'task_0'])
+      assert.deepEqual([...sizes.keys()], ['task_1'])
+      assert.ok((sizes.get('task_1') ?? 0) > 150)
+    },
+  },
 ]
 
 const proceedCases: readonly PlatformCase[] = [

@@ -82,6 +82,13 @@ export interface TaskReads {
   list(query: TaskListQuery): Promise<Page<TaskRecord> & { readonly total: number }>
   /** The last messages, oldest first. */
   messages(taskId: string, last: number): Promise<readonly TaskMessage[]>
+  /** The same of several tasks, by task. */
+  messagesOfEach(
+    taskIds: readonly string[],
+    last: number,
+  ): Promise<ReadonlyMap<string, readonly TaskMessage[]>>
+  /** Bytes that tasks and their messages take, by task; an estimate. */
+  sizes(taskIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** By id. */
   pushes(taskId: string): Promise<readonly TaskPush[]>
   /**

@@ -79,6 +79,26 @@ export function taskReads({ query, t, dialect }: ReadScope): TaskReads {
       ])
       return newest.toReversed()
     },
+    async messagesOfEach(taskIds, last) {
+      const rows = await query(
+        `SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY task_id ORDER BY number DESC) AS place
+           FROM ${t.agent_messages} WHERE ${dialect.among('task_id', '$1')}) newest
+         WHERE place <= CAST($2 AS BIGINT) ORDER BY task_id, number`,
+        [JSON.stringify(taskIds), last],
+      )
+      const found = new Map<string, TaskMessage[]>(taskIds.map((id) => [id, []]))
+      for (const message of rows.map(AGENT_MESSAGES.toRecord)) {
+        found.get(message.task_id)?.push(message)
+      }
+      return found
+    },
+    async sizes(taskIds) {
+      const rows = await query(
+        `SELECT id, bytes FROM ${t.agent_tasks} WHERE ${dialect.among('id', '$1')}`,
+        [JSON.stringify(taskIds)],
+      )
+      return new Map(rows.map(({ id, bytes }) => [String(id), integer(bytes)]))
+    },
     pushes: (taskId) => pushes.select('task_id = $1 ORDER BY id', [taskId]),
     async endedPushes(accountId, before, limit) {
       const rows = await query(
