@@ -25,6 +25,12 @@ export interface A2aCall {
   readonly left: AbortSignal
   /** @throws KeyhookError as a request of its own would be refused */
   run(request: Ask): Promise<InnerAnswer>
+  /**
+   * Reserves bytes of the response before they are read; those of a stream are counted as they are sent.
+   *
+   * @throws KeyhookError `too_many_bytes`
+   */
+  reserve(bytes: number): void
   /** Whether the key may call an operation at all. */
   allows(operation: Operation): boolean
   /** Rejects when the caller may no longer read what it waits for. */

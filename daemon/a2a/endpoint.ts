@@ -7,7 +7,7 @@ import { toolsOf } from '../agents/tools.ts'
 import type { KeyPrincipal } from '../authority/principal.ts'
 import { clientOf } from '../http/call.ts'
 import { reserveStream } from '../http/event-stream.ts'
-import { holdAnswer } from '../http/middleware/hold-responses.ts'
+import { holdAnswer, reserveResponse } from '../http/middleware/hold-responses.ts'
 import type { Protocol, ProtocolOptions } from '../http/protocol-steps.ts'
 import { admitKey, createReadCharge, originCheck, readMessage } from '../http/protocol-steps.ts'
 import { abandonedBy } from '../http/response-end.ts'
@@ -20,6 +20,7 @@ import type { A2aCall, Agent } from './call.ts'
 import type { PrintedError } from './errors.ts'
 import { printError } from './errors.ts'
 import { RPC } from './json-rpc.ts'
+import type { Method } from './methods.ts'
 import { PATH, REST } from './rest.ts'
 import type { TaskUpdates } from './updates.ts'
 
@@ -94,7 +95,7 @@ function refusing(
 function createAnswer(options: ProtocolOptions, agent: Agent) {
   const hold = holdAnswer({ effect: 'own' }, options.traffic)
   return async (ctx: RequestContext, reading: Reading): Promise<void> => {
-    const { call, counted } = callOf(ctx, options, agent)
+    const { call, counted } = callOf(ctx, options, agent, reading.method)
     const refuse = refusing(ctx, options, counted)
     try {
       requireVersion(ctx)
@@ -140,7 +141,12 @@ async function resultOf(ctx: RequestContext, reading: Reading, call: A2aCall): P
   return begun.wait()
 }
 
-function callOf(ctx: RequestContext, { platform, calls, resolve }: ProtocolOptions, agent: Agent) {
+function callOf(
+  ctx: RequestContext,
+  { platform, calls, resolve, traffic }: ProtocolOptions,
+  agent: Agent,
+  { streams }: Pick<Method, 'streams'>,
+) {
   const principal = ctx.state.principal as KeyPrincipal
   const counted = new WeakSet<object>()
   const via = { protocol: 'a2a', client: clientOf(ctx.get('user-agent')) } as const
@@ -157,6 +163,9 @@ function callOf(ctx: RequestContext, { platform, calls, resolve }: ProtocolOptio
         if (cause instanceof Error) counted.add(cause)
         throw cause
       }
+    },
+    reserve(bytes) {
+      if (!streams) reserveResponse(ctx, traffic, bytes)
     },
     allows: (operation) => calls.allows(principal, operation),
     async admit() {

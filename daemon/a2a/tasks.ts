@@ -1,6 +1,11 @@
 import { TaskNotCancelableError, TaskNotFoundError } from '@a2a-js/sdk/errors'
 import { KeyhookError } from '../../lib/errors.ts'
-import type { TaskProgress, TaskRecord, TaskState } from '../../plugins/platform/contract/tasks.ts'
+import type {
+  TaskMessage,
+  TaskProgress,
+  TaskRecord,
+  TaskState,
+} from '../../plugins/platform/contract/tasks.ts'
 import { placeOfTask } from '../../plugins/platform/contract/tasks.ts'
 import { pinsOf } from '../authority/principal.ts'
 import { waitUntil } from '../families/wait.ts'
@@ -15,6 +20,8 @@ import type { ListRequest, WireTask, WireTaskList } from './wire.ts'
 const MAX_SHOWN = 40
 /** Bytes at which a page of tasks ends. */
 const PAGE_BYTES = 1024 * 1024
+/** Bytes of one message at most: those of a request. */
+const MAX_MESSAGE_BYTES = 512 * 1024
 /** Seconds that a cancellation waits for work that stops at its next step. */
 const CANCEL_WAIT = 10
 
@@ -45,15 +52,64 @@ export async function printTask(
   task: TaskRecord,
   { historyLength = MAX_SHOWN, artifacts }: Shown,
 ): Promise<WireTask> {
-  const { tasks } = call.platform.store
   const shown = Math.min(historyLength, MAX_SHOWN)
-  const messages = shown === 0 ? [] : await tasks.messages(task.id, shown)
+  const said = await readMessages(call, [task], shown)
+  return print(call, task, { said, shown, artifacts })
+}
+
+/** The last messages of each task. */
+type Said = ReadonlyMap<string, readonly TaskMessage[]>
+
+/**
+ * Reads messages in one query, in the account's turn, once their bytes are reserved.
+ *
+ * @param shown messages of each task that are shown; a task that asks says its question besides
+ */
+function readMessages(
+  call: A2aCall,
+  tasks: readonly TaskRecord[],
+  shown: number,
+): Promise<Said> | Said {
+  const asking = tasks.filter(({ state }) => shown > 0 || state === 'input_required')
+  const ids = asking.map(({ id }) => id)
+  if (ids.length === 0) return new Map()
+  const { platform, principal, left } = call
+  const { tasks: reads } = platform.store
+  const turn = { holder: principal.account_id, signal: left }
+  // What is read here alone has a turn: artifacts are calls, which may wait for one themselves.
+  return platform.queues.largePages(turn, async () => {
+    if (shown > 0) {
+      const sizes = await reads.sizes(ids)
+      const most = shown * MAX_MESSAGE_BYTES
+      call.reserve(sumOf(ids.map((id) => Math.min(sizes.get(id) ?? 0, most))))
+    }
+    return reads.messagesOfEach(ids, Math.max(shown, 1))
+  })
+}
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0)
+
+interface Printed {
+  readonly said: Said
+  /** Messages. */
+  readonly shown: number
+  readonly artifacts: boolean
+}
+
+async function print(
+  call: A2aCall,
+  task: TaskRecord,
+  { said, shown, artifacts }: Printed,
+): Promise<WireTask> {
+  const all = said.get(task.id) ?? []
+  const messages = shown === 0 ? [] : all.slice(-shown)
+  const reads = { messages: async (_: string, last: number) => all.slice(-last) }
   const history = messages.map(asMessage)
   const made = artifacts ? await artifactsOf(call, task) : []
   return {
     id: task.id,
     contextId: task.context_id,
-    status: await statusOf(tasks, task),
+    status: await statusOf(reads, task),
     ...(made.length > 0 && { artifacts: made }),
     ...(history.length > 0 && { history }),
     ...(task.skill !== '' && { metadata: { skill: task.skill.replaceAll('.', '_') } }),
@@ -76,10 +132,13 @@ export async function listTasks(call: A2aCall, request: ListRequest): Promise<Wi
     limit: pageSize,
     after: pageToken === '' ? null : pageToken,
   })
+  const shown = Math.min(historyLength, MAX_SHOWN)
+  const rows = shown === 0 ? page.rows : await fitting(call, page.rows)
+  const said = await readMessages(call, rows, shown)
   const tasks: WireTask[] = []
   let bytes = 0
-  for (const record of page.rows) {
-    const task = await printTask(call, record, { historyLength, artifacts: includeArtifacts })
+  for (const record of rows) {
+    const task = await print(call, record, { said, shown, artifacts: includeArtifacts })
     tasks.push(task)
     bytes += Buffer.byteLength(JSON.stringify(task))
     if (bytes > PAGE_BYTES) break
@@ -89,6 +148,17 @@ export async function listTasks(call: A2aCall, request: ListRequest): Promise<Wi
   const next =
     isCut || page.more ? ((isCut ? undefined : page.next) ?? (last && placeOfTask(last))) : ''
   return { tasks, nextPageToken: next ?? '', pageSize, totalSize: page.total }
+}
+
+/** The first rows whose messages fit a page, and one at least. */
+async function fitting(
+  { platform }: A2aCall,
+  rows: readonly TaskRecord[],
+): Promise<readonly TaskRecord[]> {
+  const sizes = await platform.store.tasks.sizes(rows.map(({ id }) => id))
+  let bytes = 0
+  const end = rows.findIndex(({ id }) => (bytes += sizes.get(id) ?? 0) > PAGE_BYTES)
+  return end === -1 ? rows : rows.slice(0, Math.max(end, 1))
 }
 
 /** Null: any. Undefined: one that no task of this service has. */

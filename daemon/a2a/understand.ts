@@ -8,6 +8,7 @@ import { ContentTypeNotSupportedError } from '@a2a-js/sdk/errors'
 import type { TaskRequest } from '../../plugins/platform/contract/tasks.ts'
 import type { SkillSpec } from '../agents/skills.ts'
 import { httpError } from '../operations/errors.ts'
+import { findNames } from './find-names.ts'
 import type { Message, Part } from './wire.ts'
 
 /** An app that could be meant. */
@@ -207,34 +208,19 @@ async function chooseApp(
   if (pinned !== undefined && otherPin === undefined) return pinned
   const last = await lastApp()
   const all = await apps(last === null)
-  const named = [answer, text]
-    .map((one) => one.slice(0, SEARCHED))
-    .map((one) => all.filter((app) => isNamed(app, one)))
+  const named = [...new Set([answer, text])]
+    .map((one) => namedIn(one.slice(0, SEARCHED), all))
     .find(({ length }) => length > 0)
   if (named === undefined && last !== null) return last
   const [only, other] = named ?? all
   return only !== undefined && other === undefined ? only.id : (named ?? all)
 }
 
-const isNamed = ({ id, name, alias }: NamedApp, text: string): boolean =>
-  [id, name, alias].some((one) => one !== null && occurs(one, text))
-
-/**
- * Whether a name stands in a text as words of its own.
- *
- * @example
- * occurs('shop', 'Publish the Shop.') // true
- * occurs('shop', 'Publish the shopfront.') // false
- */
-export function occurs(name: string, text: string): boolean {
-  const [wanted, among] = [name.trim().toLowerCase(), text.toLowerCase()]
-  if (wanted === '') return false
-  for (let at = among.indexOf(wanted); at !== -1; at = among.indexOf(wanted, at + 1)) {
-    const end = at + wanted.length
-    const [before, after] = [among.slice(Math.max(0, at - 2), at), among.slice(end, end + 2)]
-    if (!/[\p{L}\p{N}]$/u.test(before) && !/^[\p{L}\p{N}]/u.test(after)) return true
-  }
-  return false
+function namedIn(text: string, apps: readonly NamedApp[]): readonly NamedApp[] {
+  const find = findNames(text)
+  return apps.filter(({ id, name, alias }) =>
+    [id, name, alias].some((one) => one !== null && find(one)),
+  )
 }
 
 function join(before = '', now = ''): string {

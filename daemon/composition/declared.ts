@@ -1,5 +1,6 @@
 import type { Platform } from '../platform.ts'
 import { ConfigError } from '../config/config.ts'
+import { taskEvents } from '../jobs/tasks.ts'
 import type { Family } from '../operations/family.ts'
 import { SERVICE_ACCOUNT } from '../authority/principal.ts'
 
@@ -9,8 +10,9 @@ import { SERVICE_ACCOUNT } from '../authority/principal.ts'
  * @throws ConfigError
  */
 export function requireOwnTypes(types: readonly string[], families: readonly Family[]): void {
-  const builtIn = new Set(families.flatMap(({ events }) => events.map(({ type }) => type)))
-  const type = types.find((one) => builtIn.has(one))
+  const published = [...families.flatMap(({ events }) => events), ...taskEvents.types]
+  const own = new Set(published.map(({ type }) => type))
+  const type = types.find((one) => own.has(one))
   if (type === undefined) return
   throw new ConfigError(`KEYHOOK_EVENT_TYPES names ${type}, which the service itself publishes`)
 }

@@ -14,6 +14,7 @@ import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import type { Config } from '../config/config.ts'
 import { openEventPositions } from '../events/positions.ts'
 import { createEventTypes } from '../events/types.ts'
+import { taskEvents } from '../jobs/tasks.ts'
 import type { Family } from '../operations/family.ts'
 import type { Kernel, Machine } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -35,7 +36,7 @@ export async function createKernel(parts: Parts): Promise<Kernel> {
   const names = brandNames(config.brand)
   const universe = universeOf(config, families)
   const eventTypes = createEventTypes(
-    families.flatMap((family) => family.events),
+    [...families.flatMap((family) => family.events), ...taskEvents.types],
     store,
   )
   const engine = createEngine({

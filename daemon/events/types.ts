@@ -21,6 +21,11 @@ export interface BuiltInEvent<Type extends string = string> {
   readonly description: string
   /** `data` of an example. */
   readonly sample: object
+  /**
+   * Whether its events are for the webhooks that they are made for alone: nobody declares, publishes,
+   * subscribes to, replays or lists them. Default: no.
+   */
+  readonly isInternal?: true
 }
 
 /** The event types of a family. */
@@ -53,6 +58,10 @@ export function defineEvents<const Type extends string>(
 /** The known event types: those of the product, of the operator, and of each account. */
 export interface EventTypes extends Pick<AccountCache<ReadonlySet<string>>, 'peek'> {
   readonly builtIn: ReadonlyMap<string, BuiltInEvent>
+  /** Types that are for nobody to name or read. */
+  readonly internal: readonly string[]
+  /** Whether a type belongs to the service. */
+  isReserved(type: string): boolean
   /** Whether `*` includes the type: a built-in type with identifiers only. */
   readonly isBuiltIn: IsBuiltIn
   /** The types that an account may publish: declared by itself or by the operator. */
@@ -67,11 +76,16 @@ export function createEventTypes(
 ): EventTypes {
   const own = new Map<string, BuiltInEvent>()
   // The family that publishes a type takes precedence over one that only names it.
-  for (const event of builtIn) if (!own.has(event.type)) own.set(event.type, event)
+  const internal = new Set<string>()
+  for (const event of builtIn) {
+    if (event.isInternal === true) internal.add(event.type)
+    else if (!own.has(event.type)) own.set(event.type, event)
+  }
+  const isReserved = (type: string): boolean => own.has(type) || internal.has(type)
   const cache = createAccountCache<ReadonlySet<string>>(
     // A declared type that a later release publishes itself belongs to the service.
     async (accountId) =>
-      new Set((await events.typeNames(accountId)).filter((type) => !own.has(type))),
+      new Set((await events.typeNames(accountId)).filter((type) => !isReserved(type))),
     () => changes.isCurrent(),
   )
   changes.listen((change) => {
@@ -81,6 +95,8 @@ export function createEventTypes(
   })
   return {
     builtIn: own,
+    internal: [...internal],
+    isReserved,
     isBuiltIn: (type) => own.get(type)?.scope === IDENTIFIERS,
     peek: cache.peek,
     declared: cache.get,

@@ -109,13 +109,14 @@ function endMessage(task: TaskRecord): WireMessage | undefined {
 
 export type Notifying = Pick<Platform, 'engine' | 'newId' | 'clock'>
 
-/** Of no family: no webhook can subscribe to it. */
-const taskEvents = defineEvents([
+/** Of no family: an update is for the push configurations of its task, which belongs to one key. */
+export const taskEvents = defineEvents([
   {
     type: 'task.updated',
     scope: IDENTIFIERS,
     description: 'The status of a task of an agent changed; sent to its push configurations alone.',
     sample: { statusUpdate: { taskId: 't_1', contextId: 'c_1', status: {} } },
+    isInternal: true,
   },
 ])
 

@@ -2,6 +2,7 @@ import type { Test } from 'tap'
 import t from 'tap'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
 import { deleteEndedPushes } from '../../daemon/worker/ended-pushes.ts'
+import { eventsFamily } from '../../daemon/families/events/family.ts'
 import { auditFamily } from '../../daemon/families/audit/family.ts'
 import { signatureHeader } from '../../lib/webhook/sign.ts'
 import { DAY } from '../../lib/time.ts'
@@ -26,7 +27,7 @@ async function createSetting(
   t: Parameters<typeof createStage>[0],
   binding: Binding,
 ): Promise<Setting> {
-  const families = [webhooksFamily, auditFamily]
+  const families = [webhooksFamily, eventsFamily, auditFamily]
   const stage = await createStage(t, binding, { scopes: PUSHING, families })
   const receiver = await startReceiver(OK)
   t.teardown(() => receiver.close())
@@ -261,4 +262,58 @@ void t.test('a message whose push has no room begins no work', async (t) => {
   const [task] = (listed.result as unknown as { tasks: { id: string }[] }).tasks
   const pushed = await client.ask('ListTaskPushNotificationConfigs', { taskId: task?.id })
   t.match(pushed.result, { configs: [{ id: task?.id, url }] })
+})
+
+void t.test('what is pushed is for the key of the task alone', async (t) => {
+  const stage = await createSetting(t, 'JSONRPC')
+  const { client, receiver, url, world } = stage
+  const { id: taskId } = await stage.ask()
+  await client.ask('CreateTaskPushNotificationConfig', { taskId, url })
+  await received(receiver, 'TASK_STATE_INPUT_REQUIRED')
+  const { store } = world.platform
+  const all = { since: null, until: null, apps: null, order: 'asc', bodies: false } as const
+  const query = { ...all, account_id: world.account.id, after: null, limit: 100 }
+  const { rows } = await store.events.list({ ...query, types: ['task.updated'] })
+  t.equal(rows.length, 1, 'it is stored')
+  const ask = (method: string, path: string, body?: object) =>
+    world.request<{ id: string; data: { type: string }[]; code: string }>(method, path, {
+      ...(body && { body }),
+    })
+  for (const path of ['/v1/events', '/v1/events?order=asc', '/v1/events?type=task.updated']) {
+    const { body } = await ask('GET', path)
+    t.same(
+      body.data.filter(({ type }) => type === 'task.updated'),
+      [],
+      path,
+    )
+  }
+  t.equal((await ask('GET', `/v1/events/${rows[0]?.id}`)).status, 404)
+  t.notMatch((await ask('GET', '/v1/event-types?limit=100')).body.data, [{ type: 'task.updated' }])
+  const refused = async (method: string, path: string, body: object, code: string) => {
+    const { body: answer } = await ask(method, path, body)
+    t.match(JSON.stringify(answer), code, `${method} ${path}`)
+  }
+  await refused('PUT', '/v1/event-types/task.updated', {}, 'reserved_event_type')
+  await refused('POST', '/v1/events', { type: 'task.updated', data: {} }, 'reserved_event_type')
+  const own = { url, events: ['task.updated'] }
+  await refused('POST', '/v1/webhooks', own, 'unknown_event_type')
+  // Types of a family, and all that the service publishes, do not include it.
+  const since = new Date(world.platform.clock.now() - DAY).toISOString()
+  for (const events of [['task.*'], ['*', 'task.*']]) {
+    const made = await ask('POST', '/v1/webhooks', { url: `${url}&mine`, events })
+    const before = receiver.requests.length
+    await ask('PUT', '/v1/event-types/task.other', {})
+    const replay = `/v1/webhooks/${made.body.id}/replay`
+    const answer = await ask('POST', replay, { since, types: ['task.*'] })
+    t.match(answer.body, { queued: 0 })
+    t.equal(receiver.requests.length, before)
+  }
+  const webhooks = await ask('GET', '/v1/webhooks?limit=100')
+  const listed = webhooks.body.data as unknown as { id: string; events: string[] }[]
+  const push = listed.find(({ events }) => events.length === 0)
+  const path = `/v1/webhooks/${push?.id}`
+  for (const body of [{ url: `${url}&mine` }, { events: ['app.deployed'] }]) {
+    await refused('PATCH', path, body, 'insufficient_scope')
+  }
+  t.equal((await ask('PATCH', path, { description: 'Mine' })).status, 200)
 })

@@ -150,6 +150,58 @@ for (const binding of BINDINGS) {
     t.match(await store.tasks.get(keyId, 'lost'), { state: 'completed', charged: 0 })
   })
 
+  void t.test(`${binding}: the messages of a page are read at once, in turn`, async (t) => {
+    const stage = await createStage(t, binding)
+    const { world, client } = stage
+    const { store, queues } = world.platform
+    for (let count = 0; count < 3; count += 1) {
+      await stage.ask({ metadata: { long: 'x'.repeat(200_000) } })
+    }
+    const reads = { one: 0, several: 0 }
+    const { messages, messagesOfEach } = store.tasks
+    Object.assign(store.tasks, {
+      messages: (...given: Parameters<typeof messages>) => {
+        reads.one += 1
+        return messages(...given)
+      },
+      messagesOfEach: (...given: Parameters<typeof messagesOfEach>) => {
+        reads.several += 1
+        return messagesOfEach(...given)
+      },
+    })
+    const { result } = await client.ask('ListTasks', { historyLength: 5 })
+    const tasks = (result?.['tasks'] ?? []) as WireTask[]
+    t.same(
+      tasks.map(({ history, status }) => [history?.length, status.state]),
+      [
+        [2, 'TASK_STATE_INPUT_REQUIRED'],
+        [2, 'TASK_STATE_INPUT_REQUIRED'],
+        [2, 'TASK_STATE_INPUT_REQUIRED'],
+      ],
+    )
+    t.match(tasks[0]?.status.message, { parts: [{ text: /Which/ }, {}] })
+    t.same(reads, { one: 0, several: 1 })
+    // All turns are taken, and the next one is that of this account.
+    const ends: (() => void)[] = []
+    const taken = Array.from({ length: 4 }, (_, at) =>
+      queues.largePages(
+        { holder: `other-${at}` },
+        () => new Promise<void>((end) => ends.push(end)),
+      ),
+    )
+    await until('all are taken', () => ends.length === 4)
+    let isAnswered = false
+    const asked = client.ask('GetTask', { id: tasks[0]?.id }).then((reply) => {
+      isAnswered = true
+      return reply
+    })
+    await client.ask('GetTask', { id: 'nothing' })
+    t.equal(isAnswered, false)
+    for (const end of ends) end()
+    t.match((await asked).result, { history: { length: 2 } })
+    await Promise.all(taken)
+  })
+
   void t.test(`${binding}: a key sees its tasks alone, and those of its apps`, async (t) => {
     const stage = await createStage(t, binding)
     const { world, client } = stage

@@ -1,7 +1,8 @@
 import t from 'tap'
 import type { Message } from '../../daemon/a2a/wire.ts'
+import { findNames } from '../../daemon/a2a/find-names.ts'
 import type { Before, Circumstances, NamedApp } from '../../daemon/a2a/understand.ts'
-import { occurs, understand } from '../../daemon/a2a/understand.ts'
+import { understand } from '../../daemon/a2a/understand.ts'
 import { skillsOf } from '../../daemon/agents/skills.ts'
 import { toolsOf } from '../../daemon/agents/tools.ts'
 import { FAMILIES } from '../../daemon/families/index.ts'
@@ -198,7 +199,14 @@ await t.test('a name stands in a text as words of its own, in any script', async
     ['', 'anything', false],
     ['𝒳', 'a𝒳', false],
     ['shop', 'shopshop shop', true],
+    ["joe's shop", "at Joe's Shop.", true],
+    ['s-a', 's-ab s-a', true],
+    ['s-a', 's-ab', false],
+    ['(a', 'f(a)', false],
+    ['(a', 'f (a)', true],
+    ['\u{1F35E}', 'the \u{1F35E}!', true],
+    ['++', 'c++ a', false],
   ] as const) {
-    t.equal(occurs(name, text), expected, `${name} in ${text}`)
+    t.equal(findNames(text)(name), expected, `${name} in ${text}`)
   }
 })

@@ -143,6 +143,44 @@ const insertCases: readonly PlatformCase[] = [
       assert.equal(await ask(1, 'short'), true, 'its message may be sent again')
     },
   },
+  {
+    name: 'tasks: a key that writes much deletes its own tasks alone, down to its share',
+    async run({ open }) {
+      const store = await open()
+      const ask = (key_id: string, index: number, text: string) => {
+        const id = `${key_id}_${index}`
+        const changes = { key_id, state_at: BORN + index, asked: { input: {}, text } }
+        return insertTask(store, sampleQuestion(id, changes), sampleMessage(id, { key_id }))
+      }
+      const kept = async (key: string) => (await listed(store, { key_id: key, limit: 9 })).total
+      await ask('key_2', 0, 'short')
+      const text = 'x'.repeat(KEPT_WITHOUT_WORK.bytes / 4)
+      for (let index = 1; index < 6; index += 1) await ask('key_1', index, text)
+      assert.equal(await kept('key_2'), 1)
+      assert.equal(await kept('key_1'), 3)
+      for (let index = 6; index < 9; index += 1) await ask('key_2', index, text)
+      assert.equal(await kept('key_1'), 3)
+      assert.equal(await kept('key_2'), 1, 'the newest')
+    },
+  },
+  {
+    name: 'tasks: the messages of several are read at once, and what they take',
+    async run({ open }) {
+      const store = await open()
+      for (const id of ['task_1', 'task_2']) {
+        const numbered = (number: number) =>
+          sampleMessage(id, { number, message_id: `${id}_${number}`, about: String(number) })
+        await insertTask(store, sampleTask(id), ...[1, 2, 3].map(numbered))
+      }
+      const found = await store.tasks.messagesOfEach(['task_2', 'task_1', 'task_0'], 2)
+      for (const id of ['task_0', 'task_1', 'task_2']) {
+        assert.deepEqual(found.get(id), await store.tasks.messages(id, 2))
+      }
+      const sizes = await store.tasks.sizes(['task_1', 'task_0'])
+      assert.deepEqual([...sizes.keys()], ['task_1'])
+      assert.ok((sizes.get('task_1') ?? 0) > 150)
+    },
+  },
 ]
 
 const proceedCases: readonly PlatformCase[] = [

@@ -84,7 +84,7 @@ export function refuseType(
 ): Refusal | undefined {
   if (types.has(type)) return undefined
   const details = { type }
-  if (eventTypes.builtIn.has(type)) return refuse(eventError, 'reserved_event_type', { details })
+  if (eventTypes.isReserved(type)) return refuse(eventError, 'reserved_event_type', { details })
   const message = `The type ${JSON.stringify(type)} is not declared.${hint}`
   return refuse(eventError, 'undeclared_event_type', { message, details })
 }

@@ -38,6 +38,13 @@ export async function requireRedirect(
   const { platform, principal, tx, now } = call
   const isRedirected = Object.keys(target).length > 0
   if (!isRedirected && !enables) return
+  if (sendsTask(webhook) && (target.url !== undefined || target.events !== undefined)) {
+    throw kernelError('insufficient_scope', {
+      message:
+        'This webhook sends the updates of one task. The key of the task gives it another address ' +
+        'with CreateTaskPushNotificationConfig.',
+    })
+  }
   if (isRedirected) requireStepUp(principal, now)
   const { authority } = await loadActor(call, isRedirected ? 'refuse previous' : 'allow previous')
   const events = target.events ?? webhook.events
@@ -60,6 +67,12 @@ export async function requireRedirect(
     })
   }
 }
+
+/**
+ * Whether it receives what one key asked for, which no scope reads. Every other webhook names a type, and
+ * this one never does.
+ */
+const sendsTask = ({ events }: WebhookRecord): boolean => events.length === 0
 
 function isSameList(one: readonly string[] | null, other: readonly string[] | null): boolean {
   return JSON.stringify(one) === JSON.stringify(other)

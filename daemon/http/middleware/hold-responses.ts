@@ -103,6 +103,16 @@ function drop(ctx: RequestContext): void {
   cutResponse(ctx)
 }
 
+/**
+ * Reserves bytes of a response that `holdOthers` counts, before it is created.
+ *
+ * @throws KeyhookError `too_many_bytes`
+ */
+export function reserveResponse(ctx: RequestContext, traffic: Traffic, bytes: number): void {
+  ctx.state.hold ??= holdResponse(ctx, traffic)
+  ctx.state.hold.reserve(bytes)
+}
+
 /** Reserves a response until it was sent, or can no longer be sent. */
 function holdResponse(ctx: RequestContext, traffic: Traffic): Hold {
   const hold = takeHold(ctx, traffic)

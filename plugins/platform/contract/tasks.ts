@@ -36,7 +36,8 @@ export const placeOfTask = ({ state_at, id }: TaskRecord): string => placeOf(sta
 
 /**
  * Tasks without an edit or deployment, and bytes of them, that are kept of one account: questions, answers
- * and refusals, which cost no more than a read.
+ * and refusals, which cost no more than a read. An account that has more keeps of each key that writes its
+ * share.
  */
 export const KEPT_WITHOUT_WORK = { tasks: 1000, bytes: 32 * 1024 * 1024 } as const
 
@@ -81,6 +82,13 @@ export interface TaskReads {
   list(query: TaskListQuery): Promise<Page<TaskRecord> & { readonly total: number }>
   /** The last messages, oldest first. */
   messages(taskId: string, last: number): Promise<readonly TaskMessage[]>
+  /** The same of several tasks, by task. */
+  messagesOfEach(
+    taskIds: readonly string[],
+    last: number,
+  ): Promise<ReadonlyMap<string, readonly TaskMessage[]>>
+  /** Bytes that tasks and their messages take, by task; an estimate. */
+  sizes(taskIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** By id. */
   pushes(taskId: string): Promise<readonly TaskPush[]>
   /**
@@ -98,7 +106,7 @@ export interface TaskReads {
 export interface TaskWrites extends TaskReads {
   /**
    * False, changing nothing, when a message of this id, about the same task, has one: of concurrent callers
-   * one inserts. The oldest tasks without work that the account has too many of are deleted.
+   * one inserts. Where the account has too many tasks without work, the oldest of the key are deleted.
    *
    * @param messages the caller's, then what the agent says of it
    */

@@ -79,6 +79,26 @@ export function taskReads({ query, t, dialect }: ReadScope): TaskReads {
       ])
       return newest.toReversed()
     },
+    async messagesOfEach(taskIds, last) {
+      const rows = await query(
+        `SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY task_id ORDER BY number DESC) AS place
+           FROM ${t.agent_messages} WHERE ${dialect.among('task_id', '$1')}) newest
+         WHERE place <= CAST($2 AS BIGINT) ORDER BY task_id, number`,
+        [JSON.stringify(taskIds), last],
+      )
+      const found = new Map<string, TaskMessage[]>(taskIds.map((id) => [id, []]))
+      for (const message of rows.map(AGENT_MESSAGES.toRecord)) {
+        found.get(message.task_id)?.push(message)
+      }
+      return found
+    },
+    async sizes(taskIds) {
+      const rows = await query(
+        `SELECT id, bytes FROM ${t.agent_tasks} WHERE ${dialect.among('id', '$1')}`,
+        [JSON.stringify(taskIds)],
+      )
+      return new Map(rows.map(({ id, bytes }) => [String(id), integer(bytes)]))
+    },
     pushes: (taskId) => pushes.select('task_id = $1 ORDER BY id', [taskId]),
     async endedPushes(accountId, before, limit) {
       const rows = await query(
@@ -121,15 +141,34 @@ export function taskWrites({ query, t, dialect }: ReadScope): TaskWrites {
     return rows.length > 0
   }
 
-  /** Deletes the oldest tasks without work beyond those that are kept of the account. */
-  async function trim(accountId: string): Promise<void> {
+  /**
+   * Deletes the oldest tasks without work of the key that made the account have too many, down to its share
+   * at most: no key deletes those of another.
+   */
+  async function trim(accountId: string, keyId: string): Promise<void> {
+    const [held] = await query(
+      `SELECT count(*) AS tasks, COALESCE(sum(bytes), 0) AS bytes, count(DISTINCT key_id) AS keys
+       FROM ${t.agent_tasks} WHERE account_id = $1 AND subject_id IS NULL`,
+      [accountId],
+    )
     const { tasks, bytes } = KEPT_WITHOUT_WORK
+    const tooMany = integer(held?.['tasks']) - tasks
+    const tooLarge = integer(held?.['bytes']) - bytes
+    if (tooMany <= 0 && tooLarge <= 0) return
+    const keys = integer(held?.['keys'])
+    const share = {
+      tasks: Math.max(Math.floor(tasks / keys), LEAST_SHARE.tasks),
+      bytes: Math.max(Math.floor(bytes / keys), LEAST_SHARE.bytes),
+    }
     const beyond = await query(
-      `SELECT id FROM (SELECT id, row_number() OVER newest AS place, sum(bytes) OVER newest AS total
-         FROM ${t.agent_tasks} WHERE account_id = $1 AND subject_id IS NULL
+      `SELECT id FROM (SELECT id, row_number() OVER newest AS place, sum(bytes) OVER newest AS total,
+           count(*) OVER () AS own_tasks, sum(bytes) OVER () AS own_bytes
+         FROM ${t.agent_tasks} WHERE account_id = $1 AND key_id = $2 AND subject_id IS NULL
          WINDOW newest AS (ORDER BY state_at DESC, id DESC)) kept
-       WHERE place > CAST($2 AS BIGINT) OR total > CAST($3 AS BIGINT)`,
-      [accountId, tasks, bytes],
+       WHERE place > 1 AND (
+         (place > CAST($3 AS BIGINT) AND own_tasks - place < CAST($4 AS BIGINT)) OR
+         (total > CAST($5 AS BIGINT) AND own_bytes - total < CAST($6 AS BIGINT)))`,
+      [accountId, keyId, share.tasks, tooMany, share.bytes, tooLarge],
     )
     if (beyond.length === 0) return
     // Another unit may be deleting them.
@@ -148,7 +187,7 @@ export function taskWrites({ query, t, dialect }: ReadScope): TaskWrites {
       if (!(await say(messages))) return false
       const bytes = bytesOf(task, messages)
       if (!(await put(AGENT_TASKS, { ...AGENT_TASKS.toRow(task), bytes }))) return false
-      if (task.subject_id === null) await trim(task.account_id)
+      if (task.subject_id === null) await trim(task.account_id, task.key_id)
       return true
     },
     async proceed(id, { at, ...next }, messages) {
@@ -156,10 +195,12 @@ export function taskWrites({ query, t, dialect }: ReadScope): TaskWrites {
       const { sql, bind } = assignments(AGENT_TASKS.toRow({ ...next, updated_at: at }), 4)
       const [row] = await query(
         `UPDATE ${t.agent_tasks} SET ${sql}, ${LATER}, bytes = bytes + CAST($3 AS BIGINT)
-         WHERE id = $1 RETURNING account_id`,
+         WHERE id = $1 RETURNING account_id, key_id`,
         [id, at, bytesOf(next, messages), ...bind],
       )
-      if (row !== undefined && next.subject_id === null) await trim(String(row['account_id']))
+      if (row !== undefined && next.subject_id === null) {
+        await trim(String(row['account_id']), String(row['key_id']))
+      }
       return true
     },
     async move(subjectId, { at, ...to }) {
@@ -193,6 +234,9 @@ export function taskWrites({ query, t, dialect }: ReadScope): TaskWrites {
     },
   }
 }
+
+/** What each key keeps, however many keys the account has. */
+const LEAST_SHARE = { tasks: 50, bytes: 2 * 1024 * 1024 } as const
 
 /** What a task and new messages of it take; an estimate. */
 function bytesOf(

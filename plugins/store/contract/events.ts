@@ -24,6 +24,8 @@ export interface EventTypeListQuery extends SizedPageQuery {
 export interface EventListQuery {
   readonly account_id: string
   readonly types: readonly string[] | null
+  /** Without events of these types. Default: none. */
+  readonly except?: readonly string[]
   /** Made at this instant or later. */
   readonly since: Instant | null
   /** Made before this instant. */

@@ -25,6 +25,7 @@ export function eventReads(state: Reading): EventReads {
     get: async (accountId, id) => state().events.get(keyOf(accountId, id)),
     async list(query, most = MOST_LOOKED_AT) {
       const { account_id, types, since, until, apps, order, bodies, after, limit, bytes } = query
+      const { except = [] } = query
       const way = order === 'asc' ? 1 : -1
       const looked = [...state().events.values()]
         .filter((event) => event.account_id === account_id)
@@ -33,6 +34,7 @@ export function eventReads(state: Reading): EventReads {
         .slice(0, most)
       const found = looked
         .filter((event) => types === null || types.includes(event.type))
+        .filter(({ type }) => !except.includes(type))
         .filter(({ created_at }) => created_at >= (since ?? 0) && created_at < (until ?? Infinity))
         .filter(({ app_id }) => apps === null || (app_id !== null && apps.includes(app_id)))
       const full = { rows: found.slice(0, limit), more: found.length > limit }

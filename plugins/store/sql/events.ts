@@ -9,7 +9,7 @@ import type { ChangeSink } from '../contract/changes.ts'
 import type { EventReads, EventTypeRecord, EventWrites, OrderedEvent } from '../contract/events.ts'
 import { MOST_LOOKED_AT } from '../contract/page.ts'
 import type { Dialect, Query } from './client.ts'
-import { asked, askedList, equal } from './conditions.ts'
+import { asked, askedList, equal, takesAll } from './conditions.ts'
 import { cutPage, inOrder, mapPage, readFilteredPage, readSizedPage } from './pages.ts'
 import type { Group } from './columns.ts'
 import { big, bytes, group, id, orNull, text } from './columns.ts'
@@ -78,18 +78,26 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
     },
     async list(page, most = MOST_LOOKED_AT) {
       const { account_id, types, since, until, apps, order, bodies, after, limit, bytes } = page
+      const { except = [] } = page
       const list = { table: t.events, key: feed.key, order }
       const indexed = [equal({ account_id })]
       if (after !== null) indexed.push({ sql: feed.beyond(order, '$1'), bind: [after] })
       if (order === 'asc') indexed.push({ sql: feed.settled(t), bind: [] })
-      const filters = [
+      const asks = [
         askedList(types, dialect.among('type', '$1')),
         askedList(apps, dialect.among('app_id', '$1')),
         asked('bigint', since, 'created_at >= $1'),
         asked('bigint', until, 'created_at < $1'),
       ]
+      const leftOut = {
+        sql: `NOT (${dialect.among('type', '$1')})`,
+        bind: [JSON.stringify(except)],
+      }
+      const filters = except.length === 0 ? asks : [...asks, leftOut]
+      // Those that are left out are few: a page without another filter examines little more than itself.
+      const examined = takesAll(asks) ? Math.min(most, limit + MOST_LEFT_OUT) : most
       const upTo = (row: Row) => ({ sql: feed.upTo(order, '$1'), bind: [feed.print(row)] })
-      const filtered = { ...list, indexed, filters, most, print: feed.print, upTo }
+      const filtered = { ...list, indexed, filters, most: examined, print: feed.print, upTo }
       const found = await readFilteredPage(query, filtered, async (where) => {
         const size = 'octet_length(body)'
         if (bodies) return readSizedPage(query, { ...list, size, where, limit, bytes })
@@ -110,6 +118,9 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
     },
   }
 }
+
+/** Events of types that are left out which a page examines besides its own. */
+const MOST_LEFT_OUT = 1000
 
 /** Whether a cursor is after another: compares their numbers, the first one first. */
 function isBeyond(cursor: string, other: string): boolean {

@@ -48,7 +48,7 @@ export const listEvents = operation({
   example: { response: { data: [exampleEvent], has_more: false, next_cursor: null } },
   command: 'event list',
   async run({ platform, principal, query, abandoned }) {
-    const { store, eventPositions } = platform
+    const { store, eventPositions, eventTypes } = platform
     const account_id = accountOf(principal)
     const { type = null, order = 'desc' } = query
     const pages = paging(query, { list: 'events', account_id, type, order })
@@ -59,6 +59,7 @@ export const listEvents = operation({
       const page = await store.events.list({
         account_id,
         types: type === null ? null : [type],
+        except: eventTypes.internal,
         since: null,
         until: null,
         apps: pinsOf(principal),
@@ -93,11 +94,14 @@ export const getEvent = operation({
   example: { params: { event_id: exampleEvent.id }, response: exampleEvent },
   command: 'event get',
   async run({ platform, principal, params }) {
-    const event = await platform.store.events.get(accountOf(principal), params.event_id)
-    if (event === undefined || !isVisible(event.app_id, principal)) {
-      throw eventError('event_not_found')
-    }
-    return toWireEvent(event, platform.eventPositions)
+    const { store, eventPositions, eventTypes } = platform
+    const event = await store.events.get(accountOf(principal), params.event_id)
+    const isHidden =
+      event === undefined ||
+      eventTypes.internal.includes(event.type) ||
+      !isVisible(event.app_id, principal)
+    if (isHidden) throw eventError('event_not_found')
+    return toWireEvent(event, eventPositions)
   },
 })
 

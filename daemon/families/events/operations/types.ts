@@ -91,7 +91,7 @@ export const declareType = operation({
     const { platform, principal, tx, params, body, now } = call
     const account_id = principal.account_id ?? SERVICE_ACCOUNT
     const { type } = params
-    if (platform.eventTypes.builtIn.has(type)) throw eventError('reserved_event_type')
+    if (platform.eventTypes.isReserved(type)) throw eventError('reserved_event_type')
     const declared = {
       account_id,
       type,
