@@ -1,12 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UNTIL_CLOSED } from '../support/postgres.ts'
 import type { Leftovers } from './leftovers.ts'
+import { freePort } from '../support/free-port.ts'
 
 /** The installed server's version; undefined where there is none on the PATH. */
 export function redisVersion(): string | undefined {
@@ -46,14 +45,4 @@ export async function startRedis(leftovers: Leftovers): Promise<string> {
     })
   })
   return `redis://127.0.0.1:${port}`
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import type { BrowserContext } from 'playwright-core'
 import t from 'tap'
-import { freePort } from '../support/page.ts'
 import { openChromium } from './chromium.ts'
 import { startService } from './service.ts'
+import { freePort } from '../support/free-port.ts'
 
 /** Everything of the test lies below one registrable domain, as cookies see it. */
 const SITE = 'keyhook.localhost'

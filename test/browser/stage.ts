@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { freePort } from '../support/page.ts'
 import type { Nearness } from './attempts.ts'
 import type { App, Service } from './service.ts'
 import { OWNER, startService } from './service.ts'
+import { freePort } from '../support/free-port.ts'
 
 const OPERATOR = 'operator-token-of-the-tests-0123456789'
 

@@ -2,8 +2,6 @@ import type { ChildProcess } from 'node:child_process'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,6 +11,7 @@ import { standBy } from './daemon.ts'
 import type { CrashDatabase } from './database.ts'
 import { SCHEDULE, TIMEOUT } from './facts.ts'
 import { openJournal } from './journal.ts'
+import { freePort } from '../support/free-port.ts'
 
 /** Keeps one daemon running and makes it die; beside it others may serve the same database. */
 export interface Supervisor {
@@ -226,15 +225,6 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
 }
 
 const originAt = (port: number): string => `http://127.0.0.1:${port}`
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** A process of the harness's own, and the first thing it says. */
 export async function startRole(

@@ -18,9 +18,9 @@ import {
 } from '../support/edits.ts'
 import type { FakeTurn } from '../support/fake-model.ts'
 import { FAKE_MODEL, startFakeModel } from '../support/fake-model.ts'
-import { freePort } from '../support/page.ts'
 import { signal } from '../support/signal.ts'
 import type { AnyBody, World } from '../support/world.ts'
+import { freePort } from '../support/free-port.ts'
 
 const KEY = 'sk-very-secret-0123456789'
 

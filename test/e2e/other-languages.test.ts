@@ -2,9 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { startDaemonProcess, until } from '../support/daemon.ts'
-import { blocksFor, blocksOf, freePort, openShell, settingsOf, walk } from '../support/page.ts'
+import { blocksFor, blocksOf, openShell, settingsOf, walk } from '../support/page.ts'
 import { answerWith, startReceiver } from '../support/receiver.ts'
 import { versionOf } from '../support/receivers/process.ts'
+import { freePort } from '../support/free-port.ts'
 
 await t.test('every command of docs/other-languages.md does what the page says', async (t) => {
   const python = versionOf(['python3', '--version'])

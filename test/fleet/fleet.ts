@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import pg from 'pg'
 import type { RunningDaemon } from '../crash/daemon.ts'
 import { standBy } from '../crash/daemon.ts'
-import { freePort } from '../crash/supervisor.ts'
 import type { Proxy } from '../support/proxy.ts'
 import { startProxy } from '../support/proxy.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { rest } from './steady.ts'
+import { freePort } from '../support/free-port.ts'
 
 /** One of the daemons that share the database, behind a proxy of its own. */
 export interface Member {

@@ -10,7 +10,6 @@ import { FAMILIES } from '../../daemon/families/index.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
 import type { Millis } from '../../lib/time.ts'
 import { MINUTE } from '../../lib/time.ts'
-import { freePort } from '../crash/supervisor.ts'
 import { askControl } from '../support/control.ts'
 import { COMMAND, SUITE, installSuite } from './environment.ts'
 import { EXCLUSIONS } from './exclusions.ts'
@@ -19,6 +18,7 @@ import type { Proxy } from './proxy.ts'
 import { startProxy } from './proxy.ts'
 import type { Found } from './verdict.ts'
 import { judge, readFound } from './verdict.ts'
+import { freePort } from '../support/free-port.ts'
 
 /**
  * Runs the conformance suite of the Model Context Protocol against a daemon, as `npm run conformance` does:

@@ -8,9 +8,10 @@ import { ROOT } from '../arch/source.ts'
 import { API_VERSION } from '../../plugins/billing/stripe/client.ts'
 import { startFakeStripe } from '../fake-stripe/server.ts'
 import { FAKE_MODEL, startFakeModel } from '../support/fake-model.ts'
-import { blocksOf, freePort } from '../support/page.ts'
+import { blocksOf } from '../support/page.ts'
 import { IS_SOAK } from '../support/soak.ts'
 import { walkPage } from '../support/walk.ts'
+import { freePort } from '../support/free-port.ts'
 
 /**
  * A newcomer reads one page after the other, over the same data and with a receiver on the same port:

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Test } from 'tap'
 import { IN_PROGRESS } from '../../plugins/platform/contract/deployments.ts'
-import { freePort } from '../crash/supervisor.ts'
 import type { Env } from './daemon.ts'
 import { until } from './daemon.ts'
 import type { Address, DeployWatch } from './deploy-watch.ts'
 import { servedAt, watchDeploys } from './deploy-watch.ts'
 import type { MortalDaemon, Row } from './mortal-daemon.ts'
 import { startMortalDaemon } from './mortal-daemon.ts'
+import { freePort } from './free-port.ts'
 
 /** One app of a daemon that can be killed, whose page says its revision, and its address under watch. */
 export interface DeployStage {

@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { ROOT } from '../arch/source.ts'
-import { startReceiver } from './receiver.ts'
 
 /** A block of code on a page of docs/. */
 export interface Block {
@@ -47,13 +46,6 @@ export function settingsOf(command: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Array.from(given, ([, name = '', value = '']) => [name, value.replaceAll("'", '')]),
   )
-}
-
-export async function freePort(): Promise<number> {
-  const listener = await startReceiver(() => undefined)
-  const { port } = listener
-  await listener.close()
-  return port
 }
 
 /** One shell for a whole page, as its reader has; answers what each script printed. */

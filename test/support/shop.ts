@@ -6,7 +6,8 @@ import { dirname, join } from 'node:path'
 import { until } from './daemon.ts'
 import type { Packed } from './packed.ts'
 import type { Block } from './page.ts'
-import { blocksOf, freePort } from './page.ts'
+import { blocksOf } from './page.ts'
+import { freePort } from './free-port.ts'
 
 /** What docs/embed.md tells to install for each of its databases, by the page's own names for them. */
 export const DATABASES = {

@@ -4,7 +4,8 @@ import type { Test } from 'tap'
 import { ROOT } from '../arch/source.ts'
 import { startDaemonProcess } from './daemon.ts'
 import type { Replacements } from './page.ts'
-import { blocksOf, freePort, openShell, settingsOf, walk } from './page.ts'
+import { blocksOf, openShell, settingsOf, walk } from './page.ts'
+import { freePort } from './free-port.ts'
 
 /**
  * Walks a page of docs/ that starts a daemon with its first command, and saves a `receiver.mjs`.

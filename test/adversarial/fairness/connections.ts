@@ -10,6 +10,7 @@ import type { RawConnection } from '../../support/raw-http.ts'
 import { openRaw } from '../../support/raw-http.ts'
 import { ROOT } from '../../arch/source.ts'
 import type { Checks } from '../run.ts'
+import { freePort } from '../../support/free-port.ts'
 
 const OPEN_FILES = 512
 const HALF_REQUESTS = 700
@@ -70,14 +71,6 @@ async function openSmallDaemon(t: Test) {
   const daemon = await startDaemonProcess(env, ROOT, { openFiles: OPEN_FILES })
   t.teardown(() => void daemon.end('SIGKILL'))
   return { daemon, control: askControl(folder), port: Number(new URL(daemon.url).port), appsPort }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 /** A listener whose requests to `/slow` are answered when told. */

@@ -12,10 +12,10 @@ import { readConfig } from '../../../daemon/config/config.ts'
 import { startDaemon } from '../../../daemon/daemon.ts'
 import { createLog } from '../../../daemon/telemetry/log.ts'
 import { openStore } from '../../../plugins/store/open.ts'
-import { freePort } from '../../crash/supervisor.ts'
 import { until } from '../../support/daemon.ts'
 import type { AnyBody } from '../../support/world.ts'
 import type { Checks } from '../run.ts'
+import { freePort } from '../../support/free-port.ts'
 
 const PASSWORD = 'hunter2-hunter2'
 const KEY = (id: string, byte: number): string =>
