@@ -234,7 +234,7 @@ export const HOLDING_CHECKS: Checks = {
         method: 'POST',
         headers: { authorization: `Bearer ${key}` },
       })
-    await t.rejects(shout(), { message: 'response destroyed before completion' })
+    await t.rejects(shout(), { code: 'unavailable', message: 'The response was cut off.' })
     rest?.release()
     t.equal(traffic.responses.used, 0)
     t.equal((await shout()).status, 200)
