@@ -91,7 +91,9 @@ async function entriesOf(folder: string): Promise<readonly string[]> {
     const entries = await readdir(folder)
     return entries.filter((entry) => !IGNORED.test(entry)).sort()
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return []
+    // A data folder that is none is named where it is opened.
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return []
     throw new ConfigError(`the plugins folder cannot be read: ${String(cause)}`, { cause })
   }
 }
