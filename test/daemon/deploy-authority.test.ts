@@ -4,6 +4,7 @@ import { appsFamily } from '../../daemon/families/apps/family.ts'
 import { deployFamily } from '../../daemon/families/deploy/family.ts'
 import { editsFamily } from '../../daemon/families/edits/family.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
+import { until } from '../support/daemon.ts'
 import type { Deployment } from '../support/deploys.ts'
 import { startDeployer } from '../support/deploys.ts'
 import { createApp, eventsOf } from '../support/edits.ts'
@@ -60,11 +61,13 @@ for (const { what, goesOn = false, change } of CHANGES) {
           ? { status: 'live', error: null }
           : { status: 'failed', error: { code: 'authority_ended', class: 'policy' } },
       )
-      const told = await eventsOf(world)
-      t.same(
-        told.map(({ type }) => type).filter((type) => type !== 'app.created'),
-        [goesOn ? 'app.deployed' : 'app.deploy_failed'],
-      )
+      const typesOf = async (): Promise<readonly string[]> => {
+        const types = (await eventsOf(world)).map(({ type }) => type)
+        return types.filter((type) => type !== 'app.created')
+      }
+      // A release is live before its event is published.
+      await until('the end is published', async () => (await typesOf()).length > 0)
+      t.same(await typesOf(), [goesOn ? 'app.deployed' : 'app.deploy_failed'])
     },
   )
 }
