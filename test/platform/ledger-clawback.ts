@@ -233,6 +233,26 @@ const clawbackCases: readonly PlatformCase[] = [
     },
   },
   {
+    name: 'ledger: what is still refunded after a reinstatement is paid by the credit that came back',
+    async run({ open }) {
+      const store = await open()
+      const refunded = await topUp(store)
+      await hold(store, [sampleHold('a', { amount: 100 })])
+      await capture(store, 'a')
+      await creditAll(store, sampleCredit('2', { amount: 40 }))
+      await reconcile(store, refunded(60))
+      assert.deepEqual(await balances(store), { debt: 20 })
+      await reconcile(store, refunded(30))
+      assert.deepEqual(await balances(store), { paid: 10, available: 10 })
+      assert.deepEqual((await history(store)).slice(-3), [
+        'reinstatement 40 debt 20',
+        'clawback 0 debt -30',
+        'debt_payment -30 debt 30',
+      ])
+      await assertVerified(store)
+    },
+  },
+  {
     name: 'ledger: a refund of credit that has expired is no debt; what is given back of it expires again',
     async run({ open }) {
       const store = await open()

@@ -49,7 +49,7 @@ export async function reconcile(
     const key = `clawback:${about.ref_id}:${number + 1}`
     const transaction = clawBack(journal, lot, taken, desired, { ...about, kind: 'clawback', key })
     posted.push({ transaction, amount: desired - taken })
-    await payDebt(sql, journal, read)
+    await payDebt(sql, journal)
   }
   const low = await post(sql, journal)
   return posted.map(({ transaction, amount }, index) =>
@@ -128,15 +128,11 @@ function clawBack(
   ])
 }
 
-/**
- * Pays the debt from other credit, in the order in which it is spent.
- *
- * @param own the lot of the payment as it was read: what was left of it is taken
- */
-async function payDebt(sql: ReadScope, journal: Journal, own: Readonly<Lot>): Promise<void> {
+/** Pays the debt from other credit, in the order in which it is spent. */
+async function payDebt(sql: ReadScope, journal: Journal): Promise<void> {
   const { debt, paid, granted } = journal.wallet
   if (debt === 0 || paid + granted === 0) return
-  const lots = await readSpendableLots(sql, journal, own.remaining - debt)
+  const lots = await readSpendableLots(sql, journal, 0 - debt)
   for (const lot of lots) settleLot(journal, lot)
 }
 

@@ -32,7 +32,10 @@ export function readLot(
   return recordsOf(query, t, LOTS).get({ id, account_id: accountId })
 }
 
-/** The first lots, in the order in which credit is spent, that have at least `amount` left together. */
+/**
+ * The first lots, in the order in which credit is spent, that have at least `amount` left together: as the journal
+ * leaves them, and with those that it creates, which no statement finds before it is posted.
+ */
 export async function readSpendableLots(
   { query, t }: ReadScope,
   journal: Journal,
@@ -57,12 +60,17 @@ export async function readSpendableLots(
         ...(last ? [last.expires_at, last.rank, last.seq] : []),
       ],
     )
-    lots.push(...page)
-    left -= page.reduce((sum, { remaining }) => sum + remaining, 0)
+    lots.push(...page.map((lot) => journal.lotOf(lot)))
+    left = amount - remainingOf(lots)
     isMore = page.length === READ_AT_ONCE
   }
-  return lots.map((lot) => journal.lotOf(lot))
+  const created = journal.lots.filter(({ read }) => read === undefined)
+  const all = [...lots, ...created.map(({ lot }) => journal.lotOf(lot))]
+  return all.sort((a, b) => a.expires_at - b.expires_at || a.rank - b.rank || a.seq - b.seq)
 }
+
+const remainingOf = (lots: readonly Lot[]): Micros =>
+  lots.reduce((sum, { remaining }) => sum + remaining, 0)
 
 /** A part of what is taken. */
 export interface Piece {
