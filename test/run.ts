@@ -14,7 +14,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { join, sep } from 'node:path'
+import { basename, join, sep } from 'node:path'
 import type { Millis } from '../lib/time.ts'
 import { MINUTE } from '../lib/time.ts'
 import { ROOT } from './arch/source.ts'
@@ -24,6 +24,9 @@ const JOBS = availableParallelism() + 1
 
 /** Folders whose suites take longest begin first: at the end no job waits for the other. */
 const FIRST = ['soak', 'e2e', 'adversarial', 'plugins']
+
+/** Of the suites in soak/, those whose short form runs with all others; `npm run test:soak` runs the long form of each. */
+const SHORT_FORMS = ['crash', 'cycles', 'deploy-crash', 'fleet', 'simulation', 'work-crash']
 
 const SHARE_PROCESS = 10
 
@@ -60,7 +63,11 @@ function suites(folders: readonly string[]): readonly string[] {
   }
   return readdirSync(join(ROOT, 'dist/test'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.js'))
-    .filter((file) => folders.length === 0 || folders.some((one) => file.startsWith(one + sep)))
+    .filter((file) =>
+      folders.length === 0
+        ? !file.startsWith(`soak${sep}`) || SHORT_FORMS.includes(basename(file, '.test.js'))
+        : folders.some((one) => file.startsWith(one + sep)),
+    )
     .toSorted((a, b) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1))
     .map((file) => join('dist/test', file))
 }

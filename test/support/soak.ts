@@ -2,10 +2,10 @@ const SIZE = process.env['KEYHOOK_TEST_SOAK']
 
 /**
  * Whether the long form of the suites in test/soak runs: `npm run test:soak`, or all of it with
- * `KEYHOOK_TEST_SOAK=all`. `npm test` runs the short one.
+ * `KEYHOOK_TEST_SOAK=all`. Else the short one, as in `npm test`.
  */
 export const IS_SOAK = SIZE === '1' || SIZE === 'all'
 
-/** The size of a run: what `npm test` has time for, what the soak has time for, or all of it. */
+/** The size of a run: what a first look takes, what the soak has time for, or all of it. */
 export const sized = <Size>(short: Size, long: Size, all: Size = long): Size =>
   SIZE === 'all' ? all : IS_SOAK ? long : short
