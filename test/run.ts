@@ -19,6 +19,7 @@ import type { Millis } from '../lib/time.ts'
 import { MINUTE } from '../lib/time.ts'
 import { ROOT } from './arch/source.ts'
 import { preparePostgres } from './support/postgres.ts'
+import { IS_SOAK } from './support/soak.ts'
 
 const JOBS = availableParallelism() + 1
 
@@ -36,8 +37,11 @@ const ALONE = ['e2e', 'mounted', 'soak']
 /** What a suite does with its process that others in it would notice. */
 const OWNS_PROCESS = /^t\.(?:before|jobs|setTimeout)|process\.memoryUsage|syncBuiltinESMExports/m
 
-/** A suite that says nothing else ends after 240 seconds, and one that skips anything fails. */
-const TAP = { TAP_TIMEOUT: '240', TAP_FAIL_SKIP: '1' }
+/** Seconds after which a suite ends that says nothing else. */
+const TIMEOUT = IS_SOAK ? '900' : '240'
+
+/** One that skips anything fails. */
+const TAP = { TAP_TIMEOUT: TIMEOUT, TAP_FAIL_SKIP: '1' }
 
 /** Beyond what any suite takes for itself: it cannot end itself while it never yields. */
 const LONGEST: Millis = 20 * MINUTE

@@ -25,7 +25,7 @@ import { LEFT_OUT, recursedIn, reportOf } from './report.ts'
 const EXAMPLES = process.env['FUZZ_EXAMPLES'] ?? '5'
 const SEED = process.env['FUZZ_SEED'] ?? '1'
 /** For twenty examples, with room for a busy machine. */
-const LONGEST_OF_TWENTY: Millis = 15 * MINUTE
+const LONGEST_OF_TWENTY: Millis = 30 * MINUTE
 const LONGEST: Millis = (LONGEST_OF_TWENTY * Math.max(20, Number(EXAMPLES))) / 20
 
 /** hooks.py has these with what only the state can decide. */

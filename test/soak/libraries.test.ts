@@ -15,8 +15,8 @@ const WRITER = fileURLToPath(new URL('../support/library-writer.js', import.meta
 
 /** Processes of each library; all are killed. */
 const ROUNDS = sized(1, 6)
-/** Transactions of each, half of them rolled back: in the long form 210 of both. */
-const EACH = sized(8, 70)
+/** Transactions of each, half of them rolled back: 210 of both in all of it. */
+const EACH = sized(8, 20, 70)
 
 const postgres = await startPostgres()
 t.teardown(() => postgres.stop())
