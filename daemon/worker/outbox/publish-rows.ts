@@ -24,7 +24,7 @@ import type { OutboxStatus } from './status.ts'
 /** Publishing of rows, and the accounts that are published for later. */
 export interface RowPublisher {
   readonly publish: PublishRows
-  /** Accounts that have too many events waiting at the moment. */
+  /** Accounts that have too many events waiting at the moment, or of which a row met an internal error. */
   held(): readonly string[]
 }
 
@@ -53,7 +53,8 @@ const MAX_EXISTING = 10_000
 /** Maximum characters of a reason. */
 const MAX_REASON = 1000
 
-const UNEXPLAINED = 'it could not be published: the log of the daemon has the cause'
+/** Seconds for which an account is left out after an internal error: each attempt writes a line of the log. */
+const HELD_UNEXPLAINED = 15
 
 /** A row is published as the operator would. */
 const operatorFor = (account_id: string): OperatorPrincipal => ({
@@ -110,16 +111,21 @@ export function createRowPublisher(options: RowPublisherOptions): RowPublisher {
     return 'published'
   }
 
+  function hold(account: string, seconds: number): void {
+    heldUntil.set(account, clock.steady() + seconds * SECOND)
+  }
+
   function outcomeOf(row: OutboxRow, cause: unknown): RowOutcome {
-    // What cannot be explained must not be tried forever either, before all other rows.
     if (!(cause instanceof KeyhookError)) {
       onUnexplained(row, cause)
-      return { code: 'internal_error', reason: UNEXPLAINED }
+      // The row is not known to be at fault. Meanwhile the rows of other accounts go on.
+      hold(row.account_id, HELD_UNEXPLAINED)
+      return 'waits'
     }
     if (cause.code === 'unavailable') return 'waits'
     if (cause.code !== 'rate_limited') return { code: cause.code, reason: reasonOf(cause) }
     const seconds = Math.max(HELD_FOR, Number(cause.details?.['retry_after'] ?? 0))
-    heldUntil.set(row.account_id, clock.steady() + seconds * SECOND)
+    hold(row.account_id, seconds)
     return 'waits'
   }
 
