@@ -10,6 +10,7 @@ const compare = (operator: '<' | '<=' | '>' | '>=', parameter: string): string =
  * the feed contains only transactions older than every one that still runs on this server.
  */
 export const FEED: Feed = {
+  prepare: keepEpoch,
   columns: `era INTEGER NOT NULL DEFAULT 0,
     xact xid8 NOT NULL DEFAULT pg_current_xact_id(),`,
   key: ['era', 'xact', 'position'],
@@ -35,7 +36,7 @@ const CLUSTER = 'feed_cluster'
  * After a restore into another cluster, transaction numbers may be lower than before: without epochs,
  * readers would already have passed what is published from now on. The column is named `era`.
  */
-export async function keepEpoch(query: Query, t: Tables): Promise<void> {
+async function keepEpoch(query: Query, t: Tables): Promise<void> {
   const [here] = await query('SELECT system_identifier AS cluster FROM pg_control_system()')
   const cluster = String(here?.['cluster'])
   await query(

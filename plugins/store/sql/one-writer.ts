@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+import { createChanges } from '../../../lib/engine/changes.ts'
+import { untilAged } from '../hold.ts'
+import { createTurns } from '../turns.ts'
+import type { Dialect, Query, SqlClient, TransactionOptions } from './client.ts'
+
+/** The parts of a client that differ between databases which one process writes. */
+export interface OneWriterParts {
+  readonly dialect: Dialect
+  /** Reads what is committed. */
+  readonly read: Query
+  /** As `read`, for long searches. Default: `read`. */
+  readonly search?: Query
+  /** Runs a statement that commits by itself. */
+  readonly statement: Query
+  /** Runs one transaction: commits what `work` did, or rolls it back when `work` rejects. */
+  transact<T>(work: (query: Query) => Promise<T>): Promise<T>
+  /** As in `SqlClient`. */
+  join(transaction: unknown): Query
+  /** Called once all work has ended. */
+  close(): Promise<void>
+}
+
+/**
+ * Creates the client of a database that only this process writes: everything that writes takes turns.
+ *
+ * @example
+ * const client = createOneWriterClient({ dialect: SQLITE, read, statement, transact, join, close })
+ * const { store } = await openStore({ client })
+ */
+export function createOneWriterClient(parts: OneWriterParts): SqlClient {
+  const { dialect, read, search = read, statement } = parts
+  const turns = createTurns()
+  const changes = createChanges()
+
+  async function transact<T>(
+    work: (query: Query) => Promise<T>,
+    { changes: made, committed }: TransactionOptions,
+  ): Promise<T> {
+    const result = await parts.transact(work)
+    for (const change of made?.() ?? []) changes.emit(change)
+    committed?.()
+    return result
+  }
+
+  return {
+    dialect,
+    changes,
+    claimant: randomUUID(),
+    read,
+    search,
+    transaction: (work, options = {}) => turns.take(() => transact(work, options)),
+    exclusive: (_, work) => turns.take(() => work(statement)),
+    join: (transaction) => parts.join(transaction),
+    hold: (work, { maxAge }) => turns.take(() => untilAged(work, maxAge)),
+    async close() {
+      await turns.idle()
+      await parts.close()
+    },
+  }
+}
