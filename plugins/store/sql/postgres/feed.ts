@@ -36,7 +36,7 @@ const CLUSTER = 'feed_cluster'
  * After a restore into another cluster, transaction numbers may be lower than before: without epochs,
  * readers would already have passed what is published from now on. The column is named `era`.
  */
-async function keepEpoch(query: Query, t: Tables): Promise<void> {
+export async function keepEpoch(query: Query, t: Tables): Promise<void> {
   const [here] = await query('SELECT system_identifier AS cluster FROM pg_control_system()')
   const cluster = String(here?.['cluster'])
   await query(
