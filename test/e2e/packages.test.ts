@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { ROOT } from '../arch/source.ts'
+import { startDaemonProcess } from '../support/daemon.ts'
 import { packKeyhook } from '../support/packed.ts'
 
 interface Manifest {
@@ -227,4 +228,13 @@ await t.test('without any optional package every export can be imported', async 
     'undefined text/plain',
   ])
   t.notOk(existsSync(join(home, 'shop.sqlite')))
+})
+
+await t.test('the daemon starts again after kill -9 where its packages are links', async (t) => {
+  const env = { KEYHOOK_DATA_DIR: t.testdir() }
+  for (let start = 1; start <= 3; start++) {
+    const daemon = await startDaemonProcess(env, folder)
+    t.equal((await fetch(`${daemon.url}/readyz`)).status, 200, `start ${start}`)
+    await daemon.end('SIGKILL')
+  }
 })
