@@ -1,4 +1,3 @@
-import { TaskNotFoundError } from '@a2a-js/sdk/errors'
 import { KeyhookError, kernelError } from '../../lib/errors.ts'
 import type { TaskPush, TaskRecord } from '../../plugins/platform/contract/tasks.ts'
 import { deleteWebhook } from '../families/webhooks/operations/delete.ts'
@@ -9,6 +8,7 @@ import { createPush } from './push-operation.ts'
 import { judgeRoom } from './push-room.ts'
 import { requireTask } from './tasks.ts'
 import type { Message, PushConfig } from './wire.ts'
+import { ProtocolError } from './protocol-errors.ts'
 
 /** A configuration as it is shown: the token and the credentials are sent to its address alone. */
 export interface WirePush {
@@ -84,7 +84,7 @@ export async function getPush(call: A2aCall, taskId: string, id: string): Promis
   const task = await requireTask(call, taskId)
   const push = (await call.platform.store.tasks.pushes(task.id)).find((one) => one.id === id)
   const shown = push && (await readPush(call, push))
-  if (shown === undefined) throw new TaskNotFoundError({ message: 'No such configuration.' })
+  if (shown === undefined) throw new ProtocolError('TASK_NOT_FOUND', 'No such configuration.')
   return shown
 }
 
