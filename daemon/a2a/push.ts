@@ -34,8 +34,9 @@ export async function judgePush(
 ): Promise<void> {
   const { platform, principal, allows } = call
   if (!allows(createPush)) throw missingScope()
-  judgeHeaders(platform, headersOf(wanted))
-  await judgeTarget(platform, wanted.url, 'configuration.taskPushNotificationConfig.url')
+  const field = 'configuration.taskPushNotificationConfig'
+  judgeHeaders(platform, headersOf(wanted), (name) => `${field}.${fieldOf(name)}`)
+  await judgeTarget(platform, wanted.url, `${field}.url`)
   const { store, clock } = platform
   // Of a message that was sent before, the work has begun, and its push may be there.
   if ((await store.tasks.sent(principal.key.id, messageId, taskId)) !== undefined) return
@@ -52,6 +53,7 @@ export async function putPush(
 ): Promise<WirePush> {
   const scheme = wanted.authentication?.scheme ?? null
   const headers = headersOf(wanted)
+  judgeHeaders(call.platform, headers, fieldOf)
   const known = (await call.platform.store.tasks.pushes(task.id)).find((push) => push.id === id)
   if (known === undefined || !(await isSame(call, known, wanted.url, headers))) {
     const value = { task_id: task.id, id, url: wanted.url, headers, scheme }
@@ -146,10 +148,15 @@ function show({ id, task_id, scheme }: Pick<TaskPush, 'id' | 'task_id' | 'scheme
   return { id, taskId: task_id, url, ...(scheme !== null && { authentication: { scheme } }) }
 }
 
+const TOKEN = 'X-A2A-Notification-Token'
+
+/** The field of a configuration that a header is made of. */
+const fieldOf = (header: string): string => (header === TOKEN ? 'token' : 'authentication')
+
 function headersOf({ token, authentication }: Target): Readonly<Record<string, string>> {
   const { scheme, credentials = '' } = authentication ?? {}
   return {
-    ...(token !== undefined && token !== '' && { 'X-A2A-Notification-Token': token }),
+    ...(token !== undefined && token !== '' && { [TOKEN]: token }),
     ...(scheme !== undefined && { Authorization: `${scheme} ${credentials}`.trim() }),
   }
 }
