@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { SECOND } from '../lib/time.ts'
-import { APP_BYTES, openDatabase } from '../plugins/registry.ts'
+import { APP_BYTES, installCommand, openDatabase, unreadableTypes } from '../plugins/registry.ts'
 import type { Config } from './config/config.ts'
 import { SETTINGS } from './config/settings.ts'
 import { rateLimitsOf, usesPostgres } from './config/config.ts'
@@ -13,6 +13,7 @@ import type { Inspect, Opened, Storage } from './composition/open.ts'
 import { openPlatform } from './composition/open.ts'
 import { loadExtensions, unloadedExtensions } from './composition/extensions/open.ts'
 import type { Extensions } from './composition/plugins.ts'
+import { daemonNeeds, requireInstalled } from './composition/packages.ts'
 import { requireOwnOutbox } from './composition/outbox.ts'
 import type { Roles } from './composition/work.ts'
 import type { Family } from './operations/family.ts'
@@ -79,15 +80,24 @@ export async function startDaemon(
   return { ...daemon, stop }
 }
 
+/** Reported once: uploads of these types are refused. */
+async function reportReaders(log: Log): Promise<void> {
+  const { types, packages } = await unreadableTypes()
+  if (types.length === 0) return
+  log.warn({ types }, `files of these types cannot be read: ${installCommand(packages)}`)
+}
+
 async function serve(
   given: Config,
   log: Log,
   { api, dispatch, families }: DaemonOptions,
   closers: Closers,
 ): Promise<Omit<Daemon, 'stop'>> {
+  requireInstalled(await daemonNeeds(given))
   const folder = await takeDataFolder(given.dataDir, 'create')
   closers.push(() => folder.release())
   const config = fitToProcess(given, log)
+  await reportReaders(log)
   const leaving = new AbortController()
   const listeners: Listener[] = []
   const closeListeners = (): unknown => Promise.all(listeners.map((one) => one.close(CLOSE_GRACE)))

@@ -17,11 +17,15 @@ import type { EgressClientOptions } from './egress/undici.ts'
 import type { Embedder } from './embeddings/contract.ts'
 import type { OpenAiEmbedderOptions } from './embeddings/openai.ts'
 import type { FileProcessor } from './files/contract.ts'
+import type { Unreadable } from './files/sniff.ts'
 import type { FileProcessorOptions } from './files/extract.ts'
 import type { OutboxSource } from './outbox/contract.ts'
+import { requirePackages } from './packages.ts'
 import type { OpenedPlatform } from './platform/open.ts'
 import type { OpenOptions } from './store/open.ts'
 
+export type { OptionalPackage } from './packages.ts'
+export { installCommand, missingPackages } from './packages.ts'
 export { joinable } from './store/adapters/join.ts'
 export { runInKnex, sqliteFileOfKnex } from './store/adapters/knex-database.ts'
 export { untilAged } from './store/hold.ts'
@@ -64,10 +68,14 @@ export async function reachSqlite(file: string, options: OpenOptions): Promise<v
 
 /** The outbox of a backend, by database. */
 export const OUTBOXES = {
-  postgres: async (url: string): Promise<OutboxSource> =>
-    (await import('./outbox/postgres.ts')).openPostgresOutbox(url),
-  sqlite: async (file: string): Promise<OutboxSource> =>
-    (await import('./outbox/sqlite.ts')).openSqliteOutbox(file),
+  async postgres(url: string): Promise<OutboxSource> {
+    requirePackages('An outbox in PostgreSQL', ['pg'])
+    return (await import('./outbox/postgres.ts')).openPostgresOutbox(url)
+  },
+  async sqlite(file: string): Promise<OutboxSource> {
+    requirePackages('An outbox in SQLite', ['sqlite3'])
+    return (await import('./outbox/sqlite.ts')).openSqliteOutbox(file)
+  },
 } as const
 
 /** Where the bytes of apps may lie. */
@@ -80,20 +88,27 @@ export const APP_BYTES = {
 
 /** Who may take money. Each package is loaded only when it is selected. */
 export const PROCESSORS = {
-  stripe: async (): Promise<PaymentProcessorPlugin> => (await import('./billing/stripe.ts')).stripe,
+  async stripe(): Promise<PaymentProcessorPlugin> {
+    requirePackages('Stripe', ['stripe'])
+    return (await import('./billing/stripe.ts')).stripe
+  },
 } as const
 
 /** What may carry out prompts. */
 export const EDITORS = {
   none: async (): Promise<Editor> => (await import('./edits/none.ts')).createNoEditor(),
-  openai: async (options: OpenAiEditorOptions): Promise<Editor> =>
-    (await import('./edits/openai.ts')).createOpenAiEditor(options),
+  async openai(options: OpenAiEditorOptions): Promise<Editor> {
+    requirePackages('A language model', ['openai'])
+    return (await import('./edits/openai.ts')).createOpenAiEditor(options)
+  },
 } as const
 
 /** What may make vectors of texts. */
 export const EMBEDDERS = {
-  openai: async (options: OpenAiEmbedderOptions): Promise<Embedder> =>
-    (await import('./embeddings/openai.ts')).createOpenAiEmbedder(options),
+  async openai(options: OpenAiEmbedderOptions): Promise<Embedder> {
+    requirePackages('A model for embeddings', ['openai'])
+    return (await import('./embeddings/openai.ts')).createOpenAiEmbedder(options)
+  },
 } as const
 
 /** What may make releases. */
@@ -107,6 +122,11 @@ export const FILE_PROCESSORS = {
   'built-in': async (options: FileProcessorOptions): Promise<FileProcessor> =>
     (await import('./files/extract.ts')).createFileProcessor(options),
 } as const
+
+/** Types of files that the built-in reader cannot read, and the packages that would read them. */
+export async function unreadableTypes(): Promise<Unreadable> {
+  return (await import('./files/sniff.ts')).unreadableTypes()
+}
 
 /** Several readers as one: the first that detects a type of its own processes a file. */
 export async function combineReaders(readers: readonly FileProcessor[]): Promise<FileProcessor> {

@@ -1,4 +1,3 @@
-import { VersionNotSupportedError } from '@a2a-js/sdk/errors'
 import compose from 'koa-compose'
 import { KeyhookError } from '../../lib/errors.ts'
 import { createWorkFinder } from '../agents/follow.ts'
@@ -23,6 +22,7 @@ import { RPC } from './json-rpc.ts'
 import type { Method } from './methods.ts'
 import { PATH, REST } from './rest.ts'
 import type { TaskUpdates } from './updates.ts'
+import { ProtocolError } from './protocol-errors.ts'
 
 const MAX_BODY = 512 * 1024
 
@@ -179,7 +179,8 @@ function callOf(
 function requireVersion(ctx: RequestContext): void {
   const version = ctx.get('a2a-version') || '0.3'
   if (/^1\.0(\.\d+)?$/.test(version)) return
-  throw new VersionNotSupportedError({
-    message: 'This agent speaks A2A 1.0. Send A2A-Version: 1.0.',
-  })
+  throw new ProtocolError(
+    'VERSION_NOT_SUPPORTED',
+    'This agent speaks A2A 1.0. Send A2A-Version: 1.0.',
+  )
 }

@@ -1,20 +1,13 @@
 /**
- * Errors of the protocol in both bindings: its own as the SDK prints them, ours with our code and what the
+ * Errors of the protocol in both bindings: its own as the specification prints them, ours with our code and what the
  * caller can do.
  *
  * @module
  */
-import {
-  A2AError,
-  ContentTypeNotSupportedError,
-  ERROR_INFO_TYPE,
-  restStatusFor,
-  toJsonRpcError,
-  toRestErrorBody,
-} from '@a2a-js/sdk/errors'
 import type { FieldError } from '../../lib/errors.ts'
 import { KeyhookError, defineErrors } from '../../lib/errors.ts'
 import { httpError } from '../operations/errors.ts'
+import { ERROR_INFO_TYPE, PROTOCOL_ERRORS, ProtocolError } from './protocol-errors.ts'
 
 /** Refusals of messages that are not those of the protocol or of an operation. */
 export const a2aError = defineErrors({
@@ -86,20 +79,17 @@ const BY_CODE: Readonly<Record<string, Row>> = {
 
 /** Any cause as an error of the protocol; one that nobody expected says nothing of itself. */
 export function printError(cause: unknown, context: ErrorContext): PrintedError {
-  if (cause instanceof A2AError) return ofProtocol(cause)
+  if (cause instanceof ProtocolError) return ofProtocol(cause)
   const error = cause instanceof KeyhookError ? cause : httpError('internal_error', { cause })
   if (error.code === 'unsupported_media_type') {
-    return ofProtocol(new ContentTypeNotSupportedError({ message: error.message }))
+    return ofProtocol(new ProtocolError('CONTENT_TYPE_NOT_SUPPORTED', error.message))
   }
   return ours(error, context)
 }
 
-function ofProtocol(error: A2AError): PrintedError {
-  const { code, message, data = [] } = toJsonRpcError(error)
-  const http = restStatusFor(error)
-  const { status } = toRestErrorBody(error, http).error
-  const details = data as readonly TypedDetail[]
-  return { rpc: code, http, status, message, details, retryAfter: undefined }
+function ofProtocol({ reason, message, info }: ProtocolError): PrintedError {
+  const { rpc, http, status } = PROTOCOL_ERRORS[reason]
+  return { rpc, http, status, message, details: [info], retryAfter: undefined }
 }
 
 function ours(error: KeyhookError, { baseUrl, requestId }: ErrorContext): PrintedError {

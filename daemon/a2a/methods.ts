@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { UnsupportedOperationError } from '@a2a-js/sdk/errors'
 import type { z } from 'zod'
 import { KeyhookError } from '../../lib/errors.ts'
 import type { TaskRecord } from '../../plugins/platform/contract/tasks.ts'
@@ -29,6 +28,7 @@ import {
   taskRequest,
   withoutNulls,
 } from './wire.ts'
+import { ProtocolError } from './protocol-errors.ts'
 
 /** Where a method is found in the binding of HTTP and JSON. */
 export interface RestRoute {
@@ -147,7 +147,7 @@ export const METHODS = {
     async (call, { id, historyLength }) => {
       const task = await requireTask(call, id)
       if (isFinal(task.state)) {
-        throw new UnsupportedOperationError({ message: 'The task has ended. Read it by GetTask.' })
+        throw new ProtocolError('UNSUPPORTED_OPERATION', 'The task has ended. Read it by GetTask.')
       }
       return followTask(call, task, { historyLength, artifacts: true }, 'subscribed')
     },
@@ -182,7 +182,7 @@ export const METHODS = {
     async (call) => {
       const operation = call.agent.operations.find(({ id }) => id === 'discovery.agent_card')
       if (operation === undefined) {
-        throw new UnsupportedOperationError({ message: 'This agent has no extended card.' })
+        throw new ProtocolError('UNSUPPORTED_OPERATION', 'This agent has no extended card.')
       }
       return (await readJson(call, { operation }))['card']
     },

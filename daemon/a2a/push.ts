@@ -1,4 +1,3 @@
-import { TaskNotFoundError } from '@a2a-js/sdk/errors'
 import { KeyhookError, kernelError } from '../../lib/errors.ts'
 import type { TaskPush, TaskRecord } from '../../plugins/platform/contract/tasks.ts'
 import { deleteWebhook } from '../families/webhooks/operations/delete.ts'
@@ -9,6 +8,7 @@ import { createPush } from './push-operation.ts'
 import { judgeRoom } from './push-room.ts'
 import { requireTask } from './tasks.ts'
 import type { Message, PushConfig } from './wire.ts'
+import { ProtocolError } from './protocol-errors.ts'
 
 /** A configuration as it is shown: the token and the credentials are sent to its address alone. */
 export interface WirePush {
@@ -34,8 +34,9 @@ export async function judgePush(
 ): Promise<void> {
   const { platform, principal, allows } = call
   if (!allows(createPush)) throw missingScope()
-  judgeHeaders(platform, headersOf(wanted))
-  await judgeTarget(platform, wanted.url, 'configuration.taskPushNotificationConfig.url')
+  const field = 'configuration.taskPushNotificationConfig'
+  judgeHeaders(platform, headersOf(wanted), (name) => `${field}.${fieldOf(name)}`)
+  await judgeTarget(platform, wanted.url, `${field}.url`)
   const { store, clock } = platform
   // Of a message that was sent before, the work has begun, and its push may be there.
   if ((await store.tasks.sent(principal.key.id, messageId, taskId)) !== undefined) return
@@ -52,6 +53,7 @@ export async function putPush(
 ): Promise<WirePush> {
   const scheme = wanted.authentication?.scheme ?? null
   const headers = headersOf(wanted)
+  judgeHeaders(call.platform, headers, fieldOf)
   const known = (await call.platform.store.tasks.pushes(task.id)).find((push) => push.id === id)
   if (known === undefined || !(await isSame(call, known, wanted.url, headers))) {
     const value = { task_id: task.id, id, url: wanted.url, headers, scheme }
@@ -84,7 +86,7 @@ export async function getPush(call: A2aCall, taskId: string, id: string): Promis
   const task = await requireTask(call, taskId)
   const push = (await call.platform.store.tasks.pushes(task.id)).find((one) => one.id === id)
   const shown = push && (await readPush(call, push))
-  if (shown === undefined) throw new TaskNotFoundError({ message: 'No such configuration.' })
+  if (shown === undefined) throw new ProtocolError('TASK_NOT_FOUND', 'No such configuration.')
   return shown
 }
 
@@ -146,10 +148,15 @@ function show({ id, task_id, scheme }: Pick<TaskPush, 'id' | 'task_id' | 'scheme
   return { id, taskId: task_id, url, ...(scheme !== null && { authentication: { scheme } }) }
 }
 
+const TOKEN = 'X-A2A-Notification-Token'
+
+/** The field of a configuration that a header is made of. */
+const fieldOf = (header: string): string => (header === TOKEN ? 'token' : 'authentication')
+
 function headersOf({ token, authentication }: Target): Readonly<Record<string, string>> {
   const { scheme, credentials = '' } = authentication ?? {}
   return {
-    ...(token !== undefined && token !== '' && { 'X-A2A-Notification-Token': token }),
+    ...(token !== undefined && token !== '' && { [TOKEN]: token }),
     ...(scheme !== undefined && { Authorization: `${scheme} ${credentials}`.trim() }),
   }
 }

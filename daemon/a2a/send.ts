@@ -1,4 +1,3 @@
-import { UnsupportedOperationError } from '@a2a-js/sdk/errors'
 import { KeyhookError } from '../../lib/errors.ts'
 import type { TaskRecord } from '../../plugins/platform/contract/tasks.ts'
 import { pinsOf } from '../authority/principal.ts'
@@ -14,6 +13,7 @@ import { runMessage } from './run-message.ts'
 import { requireTask } from './tasks.ts'
 import { understand } from './understand.ts'
 import type { Message } from './wire.ts'
+import { ProtocolError } from './protocol-errors.ts'
 
 const LOOKS = 40
 const LOOK_EVERY = 250
@@ -74,7 +74,7 @@ async function begin(
   return isMade ? call.platform.store.tasks.get(call.principal.key.id, place.task.id) : undefined
 }
 
-/** @throws UnsupportedOperationError for a task that asks for nothing */
+/** @throws ProtocolError `UNSUPPORTED_OPERATION` for a task that asks for nothing */
 async function placeOf(call: A2aCall, message: Message, fingerprint: string): Promise<Place> {
   const { platform } = call
   const { taskId, contextId } = message
@@ -85,9 +85,10 @@ async function placeOf(call: A2aCall, message: Message, fingerprint: string): Pr
   const before = await requireTask(call, taskId)
   if (contextId !== '' && contextId !== before.context_id) throw otherContext()
   if (before.state !== 'input_required') {
-    throw new UnsupportedOperationError({
-      message: 'The task asks for no input. Cancel it, wait, or begin a new one.',
-    })
+    throw new ProtocolError(
+      'UNSUPPORTED_OPERATION',
+      'The task asks for no input. Cancel it, wait, or begin a new one.',
+    )
   }
   const [last] = await platform.store.tasks.messages(taskId, 1)
   return { call, message, fingerprint, task: before, before, number: (last?.number ?? 0) + 1 }

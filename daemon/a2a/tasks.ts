@@ -1,4 +1,3 @@
-import { TaskNotCancelableError, TaskNotFoundError } from '@a2a-js/sdk/errors'
 import { KeyhookError } from '../../lib/errors.ts'
 import type {
   TaskMessage,
@@ -15,6 +14,7 @@ import type { A2aCall } from './call.ts'
 import { refreshTask } from './refresh.ts'
 import { isUnderWay } from './states.ts'
 import type { ListRequest, WireTask, WireTaskList } from './wire.ts'
+import { ProtocolError } from './protocol-errors.ts'
 
 /** Messages of one task that are shown at most. */
 const MAX_SHOWN = 40
@@ -28,7 +28,7 @@ const CANCEL_WAIT = 10
 /**
  * The caller's task.
  *
- * @throws TaskNotFoundError also for a task of another key, and of an app that the key is not pinned to
+ * @throws ProtocolError `TASK_NOT_FOUND` also for a task of another key, and of an app that the key is not pinned to
  */
 export async function requireTask(call: A2aCall, id: string): Promise<TaskRecord> {
   const { platform, principal } = call
@@ -36,7 +36,7 @@ export async function requireTask(call: A2aCall, id: string): Promise<TaskRecord
   const pins = pinsOf(principal)
   const isHidden =
     pins !== null && task !== undefined && task.app_id !== null && !pins.includes(task.app_id)
-  if (task === undefined || isHidden) throw new TaskNotFoundError()
+  if (task === undefined || isHidden) throw new ProtocolError('TASK_NOT_FOUND')
   return task
 }
 
@@ -189,7 +189,7 @@ export async function awaitEnd(
   return refreshTask(call, known)
 }
 
-/** @throws TaskNotCancelableError for a task that has ended, or whose work cannot be stopped */
+/** @throws ProtocolError `TASK_NOT_CANCELABLE` for a task that has ended, or whose work cannot be stopped */
 export async function cancelTask(call: A2aCall, id: string): Promise<TaskRecord> {
   const { platform } = call
   const task = await requireTask(call, id)
@@ -201,10 +201,10 @@ export async function cancelTask(call: A2aCall, id: string): Promise<TaskRecord>
         await notifyTask(platform, tx, { ...task, ...canceled, state_at: at })
     })
     const now = await requireTask(call, id)
-    if (now.state !== 'canceled') throw new TaskNotCancelableError()
+    if (now.state !== 'canceled') throw new ProtocolError('TASK_NOT_CANCELABLE')
     return now
   }
-  if (!isUnderWay(task.state)) throw new TaskNotCancelableError()
+  if (!isUnderWay(task.state)) throw new ProtocolError('TASK_NOT_CANCELABLE')
   await cancelWork(call, task)
   return awaitEnd(call, await requireTask(call, id), CANCEL_WAIT)
 }
@@ -212,15 +212,16 @@ export async function cancelTask(call: A2aCall, id: string): Promise<TaskRecord>
 async function cancelWork({ agent, run }: A2aCall, task: TaskRecord): Promise<void> {
   const operation = agent.operations.find(({ id }) => id === task.skill)
   const path = workPath(task)
-  if (path === null || operation === undefined) throw new TaskNotCancelableError()
+  if (path === null || operation === undefined) throw new ProtocolError('TASK_NOT_CANCELABLE')
   const work = agent.findWork(operation, path)
   const cancel = agent.operations.find((one) => one.path === `${work?.record.path}/cancel`)
-  if (work === undefined || cancel === undefined) throw new TaskNotCancelableError()
+  if (work === undefined || cancel === undefined) throw new ProtocolError('TASK_NOT_CANCELABLE')
   try {
     await run({ operation: cancel, params: work.params })
   } catch (cause) {
     // It ended meanwhile.
-    if (cause instanceof KeyhookError && cause.status === 409) throw new TaskNotCancelableError()
+    if (cause instanceof KeyhookError && cause.status === 409)
+      throw new ProtocolError('TASK_NOT_CANCELABLE')
     throw cause
   }
 }

@@ -4,12 +4,12 @@
  *
  * @module
  */
-import { ContentTypeNotSupportedError } from '@a2a-js/sdk/errors'
 import type { TaskRequest } from '../../plugins/platform/contract/tasks.ts'
 import type { SkillSpec } from '../agents/skills.ts'
 import { httpError } from '../operations/errors.ts'
 import { findNames } from './find-names.ts'
 import type { Message, Part } from './wire.ts'
+import { ProtocolError } from './protocol-errors.ts'
 
 /** An app that could be meant. */
 export interface NamedApp {
@@ -49,7 +49,7 @@ export type Understood = { readonly asked: TaskRequest } & (
 )
 
 /**
- * @throws ContentTypeNotSupportedError for files and addresses
+ * @throws ProtocolError `CONTENT_TYPE_NOT_SUPPORTED` for files and addresses
  * @throws KeyhookError `invalid_request` for a skill that the key does not have
  */
 export async function understand(
@@ -106,10 +106,10 @@ function requireType({ text, data, mediaType = '' }: Part): void {
   const expected = text === undefined ? (data === undefined ? undefined : TYPES.data) : TYPES.text
   const [given = ''] = mediaType.split(';', 1)
   if (expected !== undefined && (given === '' || given.trim().toLowerCase() === expected)) return
-  throw new ContentTypeNotSupportedError({
-    message:
-      'Send text (text/plain) or data (application/json); files are uploaded over REST or MCP.',
-  })
+  throw new ProtocolError(
+    'CONTENT_TYPE_NOT_SUPPORTED',
+    'Send text (text/plain) or data (application/json); files are uploaded over REST or MCP.',
+  )
 }
 
 function objectOf(data: unknown): Readonly<Record<string, unknown>> {

@@ -44,6 +44,7 @@ export async function askDaemon(
   for (let round = 1; ; round++) {
     const answer = await askSocket(config, request, account)
     if (answer !== undefined) return answer
+    await requirePackages(config)
     const folder = await takeDataFolder(config.dataDir, 'must exist').catch((cause: unknown) => {
       if (round < ROUNDS && existsSync(config.dataDir)) return undefined
       throw cause
@@ -51,6 +52,11 @@ export async function askDaemon(
     if (folder !== undefined) return askHere(config, log, folder, request, account)
     await pause(BETWEEN_ROUNDS)
   }
+}
+
+async function requirePackages(config: Config): Promise<void> {
+  const { daemonNeeds, requireInstalled } = await import('../composition/packages.ts')
+  requireInstalled(await daemonNeeds(config))
 }
 
 async function askHere(

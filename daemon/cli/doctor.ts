@@ -1,15 +1,20 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import sqlite3 from 'sqlite3'
 import type { z } from 'zod'
 import { MINUTE } from '../../lib/time.ts'
 import type { StoredFacts } from '../../plugins/registry.ts'
-import { reachPostgres, reachSqlite } from '../../plugins/registry.ts'
+import {
+  installCommand,
+  reachPostgres,
+  reachSqlite,
+  unreadableTypes,
+} from '../../plugins/registry.ts'
 import type { Config } from '../config/config.ts'
 import { loadPrices } from '../composition/billing.ts'
 import { hasProcessor } from '../composition/processor.ts'
 import { examineOutbox, requireOwnOutbox } from '../composition/outbox.ts'
+import { daemonNeeds, requireInstalled } from '../composition/packages.ts'
 import { reachProcessor } from '../composition/reach-processor.ts'
 import { requireBrand } from '../composition/brand.ts'
 import { readConfig, databaseFile, usesPostgres } from '../config/config.ts'
@@ -39,9 +44,13 @@ export async function examine(env: Readonly<NodeJS.ProcessEnv>): Promise<readonl
   })
   if (read.found === undefined) return [node, read.check]
   const { config } = read.found
+  const packages = await attempt('packages', () => checkPackages(config))
+  // Nothing else can be looked at without them.
+  if (packages.found === undefined) return [node, read.check, packages.check]
   return [
     node,
     read.check,
+    ...(packages.found.detail === '' ? [] : [packages.check]),
     await checkClock(config),
     ...(await checkFolder(config)),
     ...(await checkPlugins(config)),
@@ -50,6 +59,14 @@ export async function examine(env: Readonly<NodeJS.ProcessEnv>): Promise<readonl
     ...(await checkPrices(config)),
     ...(await checkProcessor(config)),
   ]
+}
+
+/** Whether all packages that the settings need are installed; silent when every file can be read too. */
+async function checkPackages(config: Config): Promise<{ readonly detail: string }> {
+  requireInstalled(await daemonNeeds(config))
+  const { types, packages } = await unreadableTypes()
+  if (types.length === 0) return { detail: '' }
+  return { detail: `files of ${types.join(', ')} cannot be read: ${installCommand(packages)}` }
 }
 
 /** Whether the outbox can be used, and keeps no refused rows. */
@@ -306,7 +323,8 @@ async function listenOnce(
   return { detail: port === 0 ? 'any free one' : `${host}:${port} is free` }
 }
 
-function quickCheck(file: string): Promise<{ readonly detail: string }> {
+async function quickCheck(file: string): Promise<{ readonly detail: string }> {
+  const { default: sqlite3 } = await import('sqlite3')
   return new Promise((resolve, reject) => {
     const database = new sqlite3.Database(file, sqlite3.OPEN_READONLY)
     database.get<{ quick_check: string }>('PRAGMA quick_check(1)', (failed, row) => {

@@ -60,10 +60,11 @@ export async function openProcessing(
       clock,
       currency,
     })
+    // Also one of another form: whatever it opened ends with the start that refuses it.
+    closers.push(() => closeIt(processor))
     if (!isProcessor(processor)) {
       throw new ConfigError(`KEYHOOK_BILLING is ${billing}, which opens no payment processor`)
     }
-    closers.push(() => processor.close?.())
     return { name: plugin.name, processor }
   } catch (cause) {
     if (cause instanceof ConfigError) throw cause
@@ -121,6 +122,11 @@ const METHODS = [
   'changedSince',
   'check',
 ] as const satisfies readonly (keyof PaymentProcessor)[]
+
+function closeIt(opened: unknown): unknown {
+  const { close } = (opened ?? {}) as Partial<PaymentProcessor>
+  return typeof close === 'function' ? Reflect.apply(close, opened, []) : undefined
+}
 
 function isProcessor(opened: unknown): opened is PaymentProcessor {
   const given = (opened ?? {}) as Partial<PaymentProcessor>

@@ -13,6 +13,7 @@ import { createEmbeddedResolver, inProcessResolver } from '../http/resolve.ts'
 import type { PrincipalResolver } from '../http/state.ts'
 import type { Opened } from '../composition/open.ts'
 import { openPlatform } from '../composition/open.ts'
+import { requireInstalled } from '../composition/packages.ts'
 import type { GivenProcessor } from '../composition/processor.ts'
 import type { PaymentProcessorPlugin } from '../../plugins/billing/contract.ts'
 import { apiPages } from '../openapi/pages.ts'
@@ -92,6 +93,12 @@ async function open(options: KeyhookOptions): Promise<Keyhook> {
   const processor = readProcessor(plugins)
   const extensions = readPlugins(plugins)
   const config = withProcessor(readGiven(given), processor)
+  requireInstalled({
+    config: processor === undefined ? config : { ...config, billing: 'none' },
+    database: database ?? config.databaseUrl,
+    holdsFolder: database === undefined,
+    replaced: extensions.replaced,
+  })
   const log = createLog(config.logLevel)
   const served = [...EMBEDDED_FAMILIES, ...families]
   const opened = await openPlatform({

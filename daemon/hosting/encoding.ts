@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache'
 import Negotiator from 'negotiator'
 import type { Kept } from '../../plugins/apps/contract.ts'
 import type { Encoding, ServedFile } from '../../plugins/deploy/contract.ts'
 import { ENCODINGS } from '../../plugins/deploy/contract.ts'
+import { LruCache } from '../../lib/internal/lru-cache.ts'
 
 /** The representation of a file for one request. */
 export interface Form extends Kept {
@@ -21,7 +21,7 @@ interface ByPreference {
 }
 
 /** Acceptable encodings by header, best first: browsers send few different headers. */
-const known = new LRUCache<string, readonly Form['encoding'][]>({ max: 100 })
+const known = new LruCache<readonly Form['encoding'][]>({ max: 100 })
 
 /**
  * Chooses the representation for a request; undefined when none is acceptable (RFC 9110, 12.5.3).

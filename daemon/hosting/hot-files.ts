@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import type { AppBytes, Kept } from '../../plugins/apps/contract.ts'
+import { LruCache } from '../../lib/internal/lru-cache.ts'
 
 /** In-memory cache of small requested files. */
 export interface HotFiles {
@@ -33,9 +33,9 @@ const OVERHEAD = 512
  * A least-recently-used cache by digest: the content of a digest never changes, so entries are never stale.
  */
 export function createHotFiles(bytes: Pick<AppBytes, 'get'>, limits: HotLimits = LIMITS): HotFiles {
-  const files = new LRUCache<string, Buffer>({
+  const files = new LruCache<Buffer>({
     maxSize: limits.total,
-    sizeCalculation: ({ length }) => length + OVERHEAD,
+    sizeOf: ({ length }) => length + OVERHEAD,
   })
   const loading = new Map<string, Promise<Buffer>>()
 
@@ -63,7 +63,7 @@ export function createHotFiles(bytes: Pick<AppBytes, 'get'>, limits: HotLimits =
       return own
     },
     get size() {
-      return files.calculatedSize
+      return files.size
     },
   }
 }

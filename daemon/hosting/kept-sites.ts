@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache'
 import { createLimiter } from '../../lib/internal/limiter.ts'
 import type { ReadSite } from './read-site.ts'
 import type { Site } from './site.ts'
+import { LruCache } from '../../lib/internal/lru-cache.ts'
 
 /** Site that a host needs. */
 export interface WantedSite {
@@ -35,9 +35,9 @@ interface KeptSite extends ReadSite {
 export function createKeptSites(given: Partial<KeptSiteLimits> = {}): FindSite {
   const limits = { ...LIMITS, ...given }
   const limiter = createLimiter(limits.atOnce)
-  const kept = new LRUCache<string, KeptSite>({
+  const kept = new LruCache<KeptSite>({
     maxSize: limits.bytes,
-    sizeCalculation: ({ bytes }) => bytes,
+    sizeOf: ({ bytes }) => bytes,
   })
   const reading = new Map<string, Promise<Site>>()
 

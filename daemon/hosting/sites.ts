@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type { Change } from '../../lib/engine/changes.ts'
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { Millis } from '../../lib/time.ts'
@@ -6,6 +5,7 @@ import { SECOND } from '../../lib/time.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import type { LoadSite, LoadedSite } from './load-site.ts'
 import type { Offline, Site, Sites } from './site.ts'
+import { LruCache } from '../../lib/internal/lru-cache.ts'
 
 export interface SiteLimits {
   /** Maximum cached hosts. */
@@ -37,9 +37,9 @@ export interface SitesOptions {
  */
 export function createSites({ changes, clock, load, ...options }: SitesOptions): Sites {
   const limits = { ...LIMITS, ...options.limits }
-  const kept = new LRUCache<string, LoadedSite>({ max: limits.hosts })
+  const kept = new LruCache<LoadedSite>({ max: limits.hosts })
   /** Unknown hosts, with the expiry of each entry. */
-  const unknown = new LRUCache<string, Millis>({ max: limits.unknown })
+  const unknown = new LruCache<Millis>({ max: limits.unknown })
   const looks = new Map<string, Promise<LoadedSite | undefined>>()
   let generation = 0
 

@@ -1,10 +1,10 @@
-import { LRUCache } from 'lru-cache'
 import type { AppBytes, ByteRange } from '../../plugins/apps/contract.ts'
 import type { SentForm } from './beacon/pages.ts'
 import { openSpliced } from './beacon/splice.ts'
 import type { Exchange } from './exchange.ts'
 import { begin } from './exchange.ts'
 import type { HeaderList } from './headers.ts'
+import { LruCache } from '../../lib/internal/lru-cache.ts'
 
 /** Head of a response, and the part of the file that it carries. */
 export interface Answer {
@@ -34,7 +34,7 @@ const MOST_KNOWN = 20_000
  * complete.
  */
 export function createStreamFile(bytes: Pick<AppBytes, 'open'>): StreamFile {
-  const whole = new LRUCache<string, true>({ max: MOST_KNOWN })
+  const whole = new LruCache<true>({ max: MOST_KNOWN })
 
   return async (exchange, appId, { sha256, size, splice }, { status, headers, part }) => {
     const file = `${appId} ${sha256}`

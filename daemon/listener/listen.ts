@@ -1,5 +1,5 @@
 import { openSync } from 'node:fs'
-import { chmod, rm } from 'node:fs/promises'
+import { chmod, unlink } from 'node:fs/promises'
 import type { RequestListener, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -87,12 +87,22 @@ export async function tryListening(host: string, port: number, setting: string):
  * The caller holds the folder, so an existing socket belongs to a dead process.
  */
 export async function listenLocally(path: string, handler: RequestListener): Promise<Server> {
-  await rm(path, { force: true })
+  await removeSocket(path)
   const server = createServer(handler)
   const address = socketPath(path)
   await listening(server, () => server.listen(address), `control socket ${path}`)
   await chmod(path, 0o600)
   return server
+}
+
+/**
+ * Removes the socket of a process that was killed. `rm` would stat it, and after the stat of a socket Node leaves
+ * the symbolic links of modules unresolved (nodejs/node#51142): the next import of a linked package fails.
+ */
+async function removeSocket(path: string): Promise<void> {
+  await unlink(path).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code !== 'ENOENT') throw cause
+  })
 }
 
 /**

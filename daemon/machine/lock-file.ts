@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { chmod, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import sqlite3 from 'sqlite3'
+import type { Database } from 'sqlite3'
 import { ConfigError } from '../config/config.ts'
 
 /** What a lock protects, for the refusal. */
@@ -33,7 +33,8 @@ export async function holdFile(file: string, what: Held): Promise<() => Promise<
   }
 }
 
-function openLock(file: string, { name, otherwise }: Held): Promise<sqlite3.Database> {
+async function openLock(file: string, { name, otherwise }: Held): Promise<Database> {
+  const { default: sqlite3 } = await import('sqlite3')
   return new Promise((resolve, reject) => {
     const lock = new sqlite3.Database(file, (opened) => {
       if (opened !== null) {

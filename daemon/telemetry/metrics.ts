@@ -1,9 +1,11 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { PaymentCounts } from '../billing/payments/counts.ts'
 import { createPaymentCounts } from '../billing/payments/counts.ts'
 import type { OutboxStatus } from '../worker/outbox/status.ts'
 import type { EngineEvents } from '../../lib/engine/ports.ts'
 import type { VerifierCounts } from '../../lib/engine/verifier.ts'
+import { addProcessMetrics } from './process-metrics.ts'
+import type { Sample } from './prometheus.ts'
+import { CONTENT_TYPE, Counter, Histogram, Registry } from './prometheus.ts'
 
 type Counts<Name extends string> = Record<Name, number>
 
@@ -63,152 +65,127 @@ const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 
 export function createMetrics(): Metrics {
   const registry = new Registry()
-  const registers = [registry]
-  collectDefaultMetrics({ register: registry, prefix: 'keyhook_' })
-  const events = new Counter({
-    name: 'keyhook_events_accepted_total',
-    help: 'Events accepted by the outbox.',
-    registers,
-  })
-  const commits = new Counter({
-    name: 'keyhook_publish_commits_total',
-    help: 'Commits of groups of events.',
-    registers,
-  })
-  const attempts: Partial<Record<string, number>> = {}
-  registry.registerMetric(
-    counted('keyhook_attempts_total', 'Delivery attempts by how they ended.', 'result', attempts),
+  addProcessMetrics(registry, 'keyhook_')
+  /** A counter of values counted elsewhere: on a hot path, looking up a label takes too long. */
+  const addCounts = (
+    name: string,
+    help: string,
+    label: string,
+    counts: Values | VerifierCounts,
+  ): void => registry.add('counter', name, help, () => samplesOf(label, counts))
+  const events = new Counter(
+    registry,
+    'keyhook_events_accepted_total',
+    'Events accepted by the outbox.',
   )
-  const duration = new Histogram({
-    name: 'keyhook_attempt_seconds',
-    help: 'Time an attempt took.',
-    buckets: SECONDS,
-    registers,
-  })
-  const settled = new Counter({
-    name: 'keyhook_attempts_recorded_total',
-    help: 'Attempts whose outcome is committed.',
-    registers,
-  })
-  const unrecorded = new Gauge({
-    name: 'keyhook_attempts_unrecorded',
-    help: 'Outcomes that could not be recorded and wait in memory.',
-    registers,
-  })
-  const disabled = new Counter({
-    name: 'keyhook_webhooks_disabled_total',
-    help: 'Webhooks disabled after persistent failure.',
-    registers,
-  })
-  const silent = new Counter({
-    name: 'keyhook_changes_unacknowledged_total',
-    help: 'Changes of authority that waited for a process that did not answer.',
-    registers,
-  })
-  const refusals = new Counter({
-    name: 'keyhook_refusals_total',
-    help: 'Requests refused, by code.',
-    labelNames: ['code'] as const,
-    registers,
-  })
+  const commits = new Counter(
+    registry,
+    'keyhook_publish_commits_total',
+    'Commits of groups of events.',
+  )
+  const attempts: Partial<Record<string, number>> = {}
+  addCounts('keyhook_attempts_total', 'Delivery attempts by how they ended.', 'result', attempts)
+  const duration = new Histogram(
+    registry,
+    'keyhook_attempt_seconds',
+    'Time an attempt took.',
+    SECONDS,
+  )
+  const settled = new Counter(
+    registry,
+    'keyhook_attempts_recorded_total',
+    'Attempts whose outcome is committed.',
+  )
+  let unrecorded = 0
+  registry.add(
+    'gauge',
+    'keyhook_attempts_unrecorded',
+    'Outcomes that could not be recorded and wait in memory.',
+    () => [{ value: unrecorded }],
+  )
+  const disabled = new Counter(
+    registry,
+    'keyhook_webhooks_disabled_total',
+    'Webhooks disabled after persistent failure.',
+  )
+  const silent = new Counter(
+    registry,
+    'keyhook_changes_unacknowledged_total',
+    'Changes of authority that waited for a process that did not answer.',
+  )
+  const refusals: Partial<Record<string, number>> = {}
+  addCounts('keyhook_refusals_total', 'Requests refused, by code.', 'code', refusals)
   const verifications: VerifierCounts = { cache: 0, store: 0 }
-  registry.registerMetric(
-    counted(
-      'keyhook_verifications_total',
-      'Verifications of keys, by whether what they went by was in memory or was read.',
-      'from',
-      verifications,
-    ),
+  addCounts(
+    'keyhook_verifications_total',
+    'Verifications of keys, by whether what they went by was in memory or was read.',
+    'from',
+    verifications,
   )
   const dropped: Metrics['dropped'] = { access_lines: 0, problems: 0 }
-  registry.registerMetric(
-    counted(
-      'keyhook_observations_dropped_total',
-      'What was observed of apps and left out for want of room.',
-      'what',
-      dropped,
-    ),
+  addCounts(
+    'keyhook_observations_dropped_total',
+    'What was observed of apps and left out for want of room.',
+    'what',
+    dropped,
   )
   const visitors: ConnectionCounts = { ...NO_CONNECTIONS }
-  registry.registerMetric(
-    counted(
-      'keyhook_visitors_refused_total',
-      'Connections and requests of visitors of apps that were refused or cut off.',
-      'why',
-      visitors,
-    ),
+  addCounts(
+    'keyhook_visitors_refused_total',
+    'Connections and requests of visitors of apps that were refused or cut off.',
+    'why',
+    visitors,
   )
   const clients: ConnectionCounts = { ...NO_CONNECTIONS }
-  registry.registerMetric(
-    counted(
-      'keyhook_clients_refused_total',
-      'Connections and requests to the API that were refused or closed for a limit of connections.',
-      'why',
-      clients,
-    ),
+  addCounts(
+    'keyhook_clients_refused_total',
+    'Connections and requests to the API that were refused or closed for a limit of connections.',
+    'why',
+    clients,
   )
   const reports: Metrics['reports'] = { too_many: 0, at_once: 0, too_slow: 0, too_large: 0 }
-  registry.registerMetric(
-    counted(
-      'keyhook_reports_dropped_total',
-      'Reports of browsers that were not looked at.',
-      'why',
-      reports,
-    ),
+  addCounts(
+    'keyhook_reports_dropped_total',
+    'Reports of browsers that were not looked at.',
+    'why',
+    reports,
   )
   const payments = createPaymentCounts()
-  registry.registerMetric(
-    counted(
-      'keyhook_processor_events_total',
-      'Events of the payment processor, by what became of them here.',
-      'result',
-      payments.events,
-    ),
+  addCounts(
+    'keyhook_processor_events_total',
+    'Events of the payment processor, by what became of them here.',
+    'result',
+    payments.events,
   )
-  registry.registerMetric(
-    counted(
-      'keyhook_processor_swept_total',
-      'Objects of the payment processor that only a sweep found, and sweeps that failed.',
-      'what',
-      payments.swept,
-    ),
+  addCounts(
+    'keyhook_processor_swept_total',
+    'Objects of the payment processor that only a sweep found, and sweeps that failed.',
+    'what',
+    payments.swept,
   )
   return {
     payments,
     watchOutbox(status) {
-      registry.registerMetric(
-        counted(
-          'keyhook_outbox_rows_total',
-          "Rows of the backend's outbox, by what became of them.",
-          'result',
-          status.counts,
-        ),
+      addCounts(
+        'keyhook_outbox_rows_total',
+        "Rows of the backend's outbox, by what became of them.",
+        'result',
+        status.counts,
       )
-      registry.registerMetric(
-        new Gauge({
-          name: 'keyhook_outbox_connected',
-          help: "Whether the backend's outbox can be read: 1 or 0.",
-          registers: [],
-          collect() {
-            this.set(status.connected ? 1 : 0)
-          },
-        }),
+      registry.add(
+        'gauge',
+        'keyhook_outbox_connected',
+        "Whether the backend's outbox can be read: 1 or 0.",
+        () => [{ value: status.connected ? 1 : 0 }],
       )
     },
     watchBilling(read) {
-      registry.registerMetric(
-        new Gauge({
-          name: 'keyhook_billing_in_progress',
-          help: 'Open holds, and events of the payment processor that wait, of all processes.',
-          labelNames: ['what'],
-          registers: [],
-          async collect() {
-            // Without an answer of the store there is no value; the other metrics are shown.
-            const { holds, events } = await read().catch(() => ({ holds: NaN, events: NaN }))
-            this.set({ what: 'holds' }, holds)
-            if (events !== undefined) this.set({ what: 'events' }, events)
-          },
-        }),
+      registry.add(
+        'gauge',
+        'keyhook_billing_in_progress',
+        'Open holds, and events of the payment processor that wait, of all processes.',
+        // Without an answer of the store there is no value; the other metrics are shown.
+        async () => samplesOf('what', await read().catch(() => ({ holds: NaN, events: NaN }))),
       )
     },
     verifications,
@@ -229,54 +206,37 @@ export function createMetrics(): Metrics {
       },
       settled(count) {
         settled.inc(count)
-        unrecorded.set(0)
+        unrecorded = 0
       },
       settleFailed(waiting) {
-        unrecorded.set(waiting)
+        unrecorded = waiting
       },
       disabled() {
         disabled.inc()
       },
     },
     watchBytes(read) {
-      registry.registerMetric(
-        new Gauge({
-          name: 'keyhook_bytes_in_progress',
-          help: 'Bytes that request bodies and responses hold, by pool.',
-          labelNames: ['pool'],
-          registers: [],
-          collect() {
-            for (const [pool, bytes] of Object.entries(read())) this.set({ pool }, bytes)
-          },
-        }),
+      registry.add(
+        'gauge',
+        'keyhook_bytes_in_progress',
+        'Bytes that request bodies and responses hold, by pool.',
+        () => samplesOf('pool', read()),
       )
     },
     unacknowledged() {
       silent.inc()
     },
     refused(code) {
-      refusals.inc({ code })
+      refusals[code] = (refusals[code] ?? 0) + 1
     },
-    print: async () => ({ type: registry.contentType, text: await registry.metrics() }),
+    print: async () => ({ type: CONTENT_TYPE, text: await registry.print() }),
   }
 }
 
-/** A counter of values counted elsewhere: on a hot path, looking up a label takes too long. */
-function counted(
-  name: string,
-  help: string,
-  label: string,
-  counts: Readonly<Partial<Record<string, number>>> | VerifierCounts,
-): Counter {
-  return new Counter({
-    name,
-    help,
-    labelNames: [label],
-    registers: [],
-    collect() {
-      this.reset()
-      for (const [value, count] of Object.entries<number | undefined>({ ...counts }))
-        this.inc({ [label]: value }, count)
-    },
-  })
+type Values = Readonly<Partial<Record<string, number>>>
+
+function samplesOf(label: string, values: Values | VerifierCounts | BillingInProgress) {
+  return Object.entries<number | undefined>({ ...values }).flatMap(([name, value]): Sample[] =>
+    value === undefined ? [] : [{ labels: { [label]: name }, value }],
+  )
 }

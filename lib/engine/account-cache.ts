@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import type { Changes } from './changes.ts'
+import { LruCache } from '../internal/lru-cache.ts'
 
 /** A cache of one value per account, for hot paths. */
 export interface AccountCache<T extends string | object> {
@@ -26,7 +26,7 @@ export function createAccountCache<T extends string | object>(
   isCurrent: Changes['isCurrent'] = () => true,
   maxAccounts: number = MAX_ACCOUNTS,
 ): AccountCache<T> {
-  const known = new LRUCache<string, T>({ max: maxAccounts })
+  const known = new LruCache<T>({ max: maxAccounts })
   const fills = new Map<string, Promise<T>>()
   let drops = 0
 

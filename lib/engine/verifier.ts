@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { kernelError } from '../errors.ts'
 import type { Authority } from '../grant/authority.ts'
 import { effectiveAuthority } from '../grant/authority.ts'
@@ -9,6 +8,7 @@ import type { KeyChain, KeyRecord } from '../key/record.ts'
 import type { Instant } from '../time.ts'
 import type { Change, Changes } from './changes.ts'
 import type { Clock, KeyStore } from './ports.ts'
+import { LruCache } from '../internal/lru-cache.ts'
 
 /** A verified value: its key and its current authority. */
 export interface VerifiedKey {
@@ -89,7 +89,7 @@ export function createVerifier(options: {
   const { store, changes, clock, prefix } = options
   const counts = options.counts ?? { cache: 0, store: 0 }
   const maxEntries = options.maxEntries ?? MAX_ENTRIES
-  const entries = new LRUCache<string, Entry>({ max: maxEntries, dispose: unindex })
+  const entries = new LruCache<Entry>({ max: maxEntries, dispose: unindex })
   /** Cached hashes by the cache keys of their entries. */
   const hashesByKey = new Map<string, Set<string>>()
   let uses = new Map<string, Instant>()

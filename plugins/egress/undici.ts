@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net'
-import { LRUCache } from 'lru-cache'
 import type { Dispatcher } from 'undici'
 import {
   judgeAnswers,
@@ -25,6 +24,7 @@ import { createResolver, tryResolve, type Resolve } from './resolve.ts'
 import type { RouteContext, RouteVerdict } from './route.ts'
 import { Routes } from './routes.ts'
 import { createStreamExchange } from './stream.ts'
+import { LruCache } from '../../lib/internal/lru-cache.ts'
 
 export interface EgressClientOptions {
   readonly policy: EgressPolicy
@@ -72,7 +72,7 @@ class GuardedClient implements EgressClient {
   readonly #context: RouteContext
   readonly #clock: () => number
   readonly #layOut = createHeaderLayout()
-  readonly #targets = new LRUCache<string, UrlVerdict>({ max: MAX_TARGETS })
+  readonly #targets = new LruCache<UrlVerdict>({ max: MAX_TARGETS })
   readonly #routes: Routes
   readonly #sockets = new Set<Socket>()
   readonly #closing = new AbortController()

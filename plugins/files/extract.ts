@@ -8,7 +8,7 @@ import {
 import { commandOf, DEFAULT_LIMITS, type ExtractLimits, PROGRAM } from './extract/command.ts'
 import { runChild } from './extract/run.ts'
 import { prepend, readHead } from './head.ts'
-import { FILE_TYPES, sniff } from './sniff.ts'
+import { readableTypes, sniff } from './sniff.ts'
 import { untilAborted } from '../../lib/internal/until-aborted.ts'
 
 export type { ExtractLimits } from './extract/command.ts'
@@ -22,7 +22,8 @@ export interface FileProcessorOptions {
 }
 
 /**
- * Creates the processor of pdf, docx, xlsx, html, markdown, csv, tsv, json and plain text.
+ * Creates the processor of pdf, docx, xlsx, html, markdown, csv, tsv, json and plain text: of those whose
+ * packages are installed.
  *
  * Each document is read by a child process of its own, which gets its bytes and nothing else: no
  * environment, no file but its own code, and limits of time, memory and output. Whatever a document does
@@ -34,6 +35,8 @@ export interface FileProcessorOptions {
 export function createFileProcessor(options: FileProcessorOptions = {}): FileProcessor {
   const { children = 1, program = PROGRAM } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const reads = readableTypes()
+  const isRead = (type: string): boolean => reads.some(({ media_type }) => media_type === type)
   const limiter = createLimiter(children)
   const closing = new AbortController()
   const running = new Set<Promise<unknown>>()
@@ -45,6 +48,7 @@ export function createFileProcessor(options: FileProcessorOptions = {}): FilePro
       const head = await readHead(pieces)
       const sniffed = sniff(task.name, head)
       if ('code' in sniffed) throw fileError(sniffed.code)
+      if (!isRead(sniffed.type)) throw fileError('unsupported_media_type')
       if (head.length === 0) throw fileError('empty_file')
       const command = commandOf(program, sniffed.type, limits)
       const result = await runChild(command, prepend(head, pieces), limits, options)
@@ -57,10 +61,10 @@ export function createFileProcessor(options: FileProcessorOptions = {}): FilePro
   }
 
   return {
-    reads: FILE_TYPES,
+    reads,
     sniff(name, head) {
       const sniffed = sniff(name, head)
-      return 'type' in sniffed ? sniffed.type : undefined
+      return 'type' in sniffed && isRead(sniffed.type) ? sniffed.type : undefined
     },
 
     async process(task, options) {

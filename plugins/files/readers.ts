@@ -15,7 +15,8 @@ const readBuiltIn = declareArguments('createBuiltInReader', {
 
 /**
  * Creates the reader of pdf, docx, xlsx, html, markdown, csv, tsv, json and plain text, which reads each file in
- * a child process of its own.
+ * a child process of its own. Those whose packages are not installed are left out: unpdf for pdf, mammoth and
+ * fflate for docx, read-excel-file and fflate for xlsx, csv-parse for csv and tsv.
  *
  * @param options.children maximum concurrent child processes; more files wait. Default 1
  */

@@ -1,3 +1,5 @@
+import type { OptionalPackage } from '../packages.ts'
+import { missingPackages } from '../packages.ts'
 import type { FileType } from './contract.ts'
 
 /** The content types of the built-in processor, by what names end with. */
@@ -17,7 +19,7 @@ const BY_EXTENSION: Readonly<Record<string, string>> = {
 }
 
 /** The types of the built-in reader, as refusals name them. */
-export const FILE_TYPES: readonly FileType[] = Object.entries({
+const FILE_TYPES: readonly FileType[] = Object.entries({
   pdf: BY_EXTENSION['pdf'],
   docx: BY_EXTENSION['docx'],
   xlsx: BY_EXTENSION['xlsx'],
@@ -28,6 +30,32 @@ export const FILE_TYPES: readonly FileType[] = Object.entries({
   json: BY_EXTENSION['json'],
   text: BY_EXTENSION['txt'],
 }).map(([label, media_type = '']) => ({ media_type, label }))
+
+/** Packages that read a type, by its label; the others need none of their own. */
+const PACKAGES: Readonly<Record<string, readonly OptionalPackage[]>> = {
+  pdf: ['unpdf'],
+  docx: ['mammoth', 'fflate'],
+  xlsx: ['read-excel-file', 'fflate'],
+  csv: ['csv-parse'],
+  tsv: ['csv-parse'],
+}
+
+/** The types whose packages are installed. */
+export function readableTypes(): readonly FileType[] {
+  return FILE_TYPES.filter(({ label }) => missingPackages(PACKAGES[label] ?? []).length === 0)
+}
+
+/** Types that cannot be read here, and the packages that would read them. */
+export interface Unreadable {
+  readonly types: readonly string[]
+  readonly packages: readonly OptionalPackage[]
+}
+
+export function unreadableTypes(): Unreadable {
+  const readable = readableTypes()
+  const types = FILE_TYPES.filter((type) => !readable.includes(type)).map(({ label }) => label)
+  return { types, packages: missingPackages(types.flatMap((label) => PACKAGES[label] ?? [])) }
+}
 
 type Form = 'pdf' | 'zip' | 'ole' | 'text' | 'binary' | 'foreign'
 

@@ -1,3 +1,4 @@
+import { requirePackages } from '../packages.ts'
 import type { OpenOptions, OpenedStore } from '../store/opening.ts'
 import { DEFAULT_PREFIX, lookAtPostgres, lookAtSqlite, openAny } from '../store/opening.ts'
 import { stepsOf } from '../store/sql/migrate.ts'
@@ -25,6 +26,8 @@ export async function openPlatformStore(
   database: unknown,
   options: OpenOptions = {},
 ): Promise<OpenedPlatform> {
+  // First of all: the core alone would migrate its schema without it.
+  requirePackages('The platform', ['sequelize'])
   const tables = tablesOf(options)
   const steps = stepsOf(PLATFORM_MIGRATIONS, tables)
   const opened = await openAny(database, options, { steps, encrypted: encryptedIn(tables) })

@@ -1,3 +1,4 @@
+import { requirePackages } from '../packages.ts'
 import type { SequelizeLike } from './sequelize.ts'
 import { isPostgresUrl, isSequelize } from './sequelize.ts'
 import type { Dialect, Query, SqlClient } from './sql/client.ts'
@@ -83,6 +84,7 @@ export async function openFile(
       'the database is the path of a SQLite file or postgres://…, no other address',
     )
   }
+  requirePackages('A SQLite database', ['sqlite3'])
   const { openSqlite } = await import('./sql/sqlite.ts')
   return openOver(await openSqlite(file), tables, options, beside)
 }
@@ -172,6 +174,7 @@ export async function lookAtSqlite(
   options: OpenOptions,
   further: readonly Step[],
 ): Promise<void> {
+  requirePackages('A SQLite database', ['sqlite3'])
   const { openReader } = await import('./sql/sqlite/reader.ts')
   const { query, close } = await openReader(file)
   try {

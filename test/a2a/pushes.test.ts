@@ -64,7 +64,7 @@ function refusedFor(t: Test, reply: Reply, reason: string): void {
 }
 
 /** It names the field as the request has it. */
-function refusedUrl(t: Test, reply: Reply, reason: string, field: string): void {
+function refusedAt(t: Test, reply: Reply, reason: string, field: string): void {
   t.match(reply.error?.details, [{ reason }, { fieldViolations: [{ field }] }], reply.text)
 }
 
@@ -132,8 +132,12 @@ for (const binding of BINDINGS) {
     }
     const left = await client.ask('ListTaskPushNotificationConfigs', { taskId })
     t.match(left.result, { configs: { length: 1 } })
-    refusedUrl(t, await create({ url: 'https://10.0.0.1/' }), 'URL_NOT_PUBLIC', 'url')
-    refusedUrl(t, await create({ url: 'nothing' }), 'INVALID_URL', 'url')
+    refusedAt(t, await create({ url: 'https://10.0.0.1/' }), 'URL_NOT_PUBLIC', 'url')
+    refusedAt(t, await create({ url: 'nothing' }), 'INVALID_URL', 'url')
+    refusedAt(t, await create({ token: 'a\r\nb' }), 'INVALID_REQUEST', 'token')
+    const credentials = 'a\r\nb'
+    const authentication = { scheme: 'Bearer', credentials }
+    refusedAt(t, await create({ authentication }), 'INVALID_REQUEST', 'authentication')
     for (let count = 2; count <= 10; count += 1) await create({ id: `p${count}` })
     refusedFor(t, await create({ id: 'p11' }), 'TOO_MANY_PUSHES')
     const configuration = { taskPushNotificationConfig: { url, id: 'p11' } }
@@ -195,8 +199,11 @@ for (const binding of BINDINGS) {
       t.match((await client.ask('ListTasks')).result, { totalSize: 0 })
       const configuration = { taskPushNotificationConfig: { url: 'https://192.168.0.1/' } }
       const refused = await stage.client.ask('SendMessage', { message, configuration })
-      const field = 'configuration.taskPushNotificationConfig.url'
-      refusedUrl(t, refused, 'URL_NOT_PUBLIC', field)
+      const field = 'configuration.taskPushNotificationConfig'
+      refusedAt(t, refused, 'URL_NOT_PUBLIC', `${field}.url`)
+      const token = { taskPushNotificationConfig: { url: stage.url, token: 'a\r\nb' } }
+      const untold = await stage.client.ask('SendMessage', { message, configuration: token })
+      refusedAt(t, untold, 'INVALID_REQUEST', `${field}.token`)
       t.match((await stage.client.ask('ListTasks')).result, { totalSize: 0 })
     },
   )

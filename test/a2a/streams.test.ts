@@ -91,13 +91,18 @@ for (const binding of BINDINGS) {
 
   void t.test(`${binding}: a key that is revoked reads the reason and no more`, async (t) => {
     const stage = await createStage(t, binding)
-    const stream = await streaming(stage, 'green')
-    await taskOf(stream)
+    const sent = await streaming(stage, 'green')
+    const { id } = await taskOf(sent)
+    const subscribed = await stage.client.follow('SubscribeToTask', { id })
+    await taskOf(subscribed)
     await stage.world.request('DELETE', `/v1/keys/${stage.keyId}`)
-    const rest = await stream.rest()
-    t.match(rest.at(-1)?.error?.details, [{ reason: 'KEY_REVOKED' }])
-    t.notOk(rest.some(({ result }) => updateOf({ result } as Reply).artifactUpdate))
+    // Also of what goes on after the revocation, nothing is read.
     await stage.held.release('green')
+    for (const stream of [sent, subscribed]) {
+      const rest = await stream.rest()
+      t.match(rest.at(-1)?.error?.details, [{ reason: 'KEY_REVOKED' }])
+      t.notOk(rest.some(({ result }) => updateOf({ result } as Reply).artifactUpdate))
+    }
   })
 
   void t.test(`${binding}: streams count under the limit of the caller`, async (t) => {

@@ -1,13 +1,9 @@
 import { Message, SendMessageRequest, Task, TaskState, taskStateToJSON } from '@a2a-js/sdk'
-import {
-  TaskNotCancelableError,
-  TaskNotFoundError,
-  VersionNotSupportedError,
-} from '@a2a-js/sdk/errors'
 import t from 'tap'
 import { printError } from '../../daemon/a2a/errors.ts'
 import { isRefused, readRpc } from '../../daemon/a2a/json-rpc.ts'
 import { METHODS } from '../../daemon/a2a/methods.ts'
+import { ProtocolError } from '../../daemon/a2a/protocol-errors.ts'
 import { matchRest } from '../../daemon/a2a/rest.ts'
 import { STATE_OF_STATUS, isFinal, isUnderWay, stateOf } from '../../daemon/a2a/states.ts'
 import { STATE_NAMES } from '../../daemon/jobs/tasks.ts'
@@ -40,13 +36,13 @@ await t.test('every status of an edit, a deployment and an app is a state', asyn
 })
 
 await t.test('errors of the protocol have its codes and the statuses of 1.0.1', async (t) => {
-  for (const [error, rpc, http, status] of [
-    [new TaskNotFoundError(), -32001, 404, 'NOT_FOUND'],
-    [new TaskNotCancelableError(), -32002, 400, 'FAILED_PRECONDITION'],
-    [new VersionNotSupportedError(), -32009, 400, 'FAILED_PRECONDITION'],
+  for (const [reason, rpc, http, status] of [
+    ['TASK_NOT_FOUND', -32001, 404, 'NOT_FOUND'],
+    ['TASK_NOT_CANCELABLE', -32002, 400, 'FAILED_PRECONDITION'],
+    ['VERSION_NOT_SUPPORTED', -32009, 400, 'FAILED_PRECONDITION'],
   ] as const) {
-    const printed = printError(error, CONTEXT)
-    t.match(printed, { rpc, http, status }, error.name)
+    const printed = printError(new ProtocolError(reason), CONTEXT)
+    t.match(printed, { rpc, http, status }, reason)
     t.match(printed.details, [{ '@type': /ErrorInfo$/, domain: 'a2a-protocol.org' }])
   }
 })

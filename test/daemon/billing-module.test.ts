@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
@@ -67,6 +67,25 @@ const MALFORMED: Readonly<Record<string, readonly [source: string, told: RegExp]
     /^KEYHOOK_BILLING is tills, and TILLS_KEY must be set with it$/,
   ],
 }
+
+await t.test('a processor of another form is closed by the start that refuses it', async (t) => {
+  const folder = t.testdir()
+  const closed = join(folder, 'closed')
+  const file = join(folder, 'module.mjs')
+  writeFileSync(
+    file,
+    `import { writeFileSync } from 'node:fs'
+${plugin(`open: async ({ clock }) => ({
+      ...createMemoryProcessor({ clock }),
+      receive: undefined,
+      close: async () => writeFileSync(${JSON.stringify(closed)}, ''),
+    })`)}`,
+  )
+  const env = { KEYHOOK_DATA_DIR: join(folder, 'data'), KEYHOOK_PORT: '0', KEYHOOK_APPS: 'off' }
+  const config = readConfig({ ...env, KEYHOOK_BILLING: file })
+  await t.rejects(startDaemon(config, createLog('silent')), /which opens no payment processor/)
+  t.ok(existsSync(closed))
+})
 
 await t.test('a module that is missing or malformed stops the start with one line', async (t) => {
   const folder = t.testdir()

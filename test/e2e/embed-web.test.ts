@@ -1,11 +1,5 @@
-import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Test } from 'tap'
 import t from 'tap'
-import { ROOT } from '../arch/source.ts'
 import { packKeyhook } from '../support/packed.ts'
-import type { RunningShop } from '../support/shop.ts'
 import { openShop } from '../support/shop.ts'
 
 const packed = await packKeyhook()
@@ -85,29 +79,4 @@ for (const [name, respond] of Object.entries(FRAMEWORKS)) {
     `)
     for (const line of SEEN) t.ok(printed.includes(line), line, { printed })
   })
-}
-
-/** Runtimes that npm has; where one is not installed, its test says so. */
-const RUNTIMES = { bun: ['run', 'bun.mjs'], deno: ['run', '--allow-all', 'deno.mjs'] } as const
-
-for (const [name, args] of Object.entries(RUNTIMES)) {
-  await t.test(`${name} serves it`, async (t) => {
-    const program = join(ROOT, 'node_modules', '.bin', name)
-    const isThere = existsSync(program) && spawnSync(program, ['--version']).status === 0
-    if (!isThere) {
-      t.comment(`${name} is not installed: npm install --no-save ${name}`)
-      t.pass('left out')
-      return
-    }
-    const running = await shop.start([program, ...args])
-    t.teardown(() => running.stop())
-    await serves(t, running)
-  })
-}
-
-async function serves(t: Test, { url }: RunningShop): Promise<void> {
-  const answer = await fetch(`${url}/developer/v1/keys`)
-  t.equal(answer.status, 401)
-  const document = await fetch(`${url}/developer/v1/openapi.json`)
-  t.ok(Object.keys(((await document.json()) as { paths: object }).paths).length > 20)
 }

@@ -13,8 +13,9 @@ export interface Packed {
    * Makes a folder in which the package is installed, and what a page tells to install beside it.
    *
    * @param beside names of packages
+   * @param peers whether the optional ones are there too. Default true
    */
-  install(beside: readonly string[]): Promise<string>
+  install(beside: readonly string[], peers?: boolean): Promise<string>
   remove(): Promise<void>
 }
 
@@ -31,12 +32,12 @@ export async function packKeyhook(): Promise<Packed> {
   const { stdout } = await exec('npm', pack, { cwd: ROOT })
   const tarball = join(home, stdout.trim())
   return {
-    async install(beside) {
+    async install(beside, peers = true) {
       const folder = await mkdtemp(join(home, 'shop-'))
       const keyhook = join(folder, 'node_modules', 'keyhook')
       await mkdir(keyhook, { recursive: true })
       await exec('tar', ['-xzf', tarball, '-C', keyhook, '--strip-components=1'])
-      for (const name of new Set([...(await declaredBy(keyhook)), ...beside])) {
+      for (const name of new Set([...(await declaredBy(keyhook, peers)), ...beside])) {
         await link(name, folder)
       }
       return folder
@@ -45,12 +46,12 @@ export async function packKeyhook(): Promise<Packed> {
   }
 }
 
-/** What npm would install with the package. */
-async function declaredBy(keyhook: string): Promise<readonly string[]> {
+/** What npm would install with the package, and the optional peers. */
+async function declaredBy(keyhook: string, peers: boolean): Promise<readonly string[]> {
   const { dependencies, peerDependencies } = JSON.parse(
     await readFile(join(keyhook, 'package.json'), 'utf8'),
   ) as Record<'dependencies' | 'peerDependencies', object>
-  return Object.keys({ ...dependencies, ...peerDependencies })
+  return Object.keys({ ...dependencies, ...(peers ? peerDependencies : {}) })
 }
 
 async function link(name: string, folder: string): Promise<void> {

@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache'
 import type { Instant, Millis } from '../../../lib/time.ts'
 import { MINUTE, SECOND } from '../../../lib/time.ts'
 import { httpError } from '../../operations/errors.ts'
+import { LruCache } from '../../../lib/internal/lru-cache.ts'
 
 /** Limits the failures of a caller. */
 export interface Throttle {
@@ -30,7 +30,7 @@ export function createThrottle(
 ): Throttle {
   const { limit = 5, window = 15 * MINUTE, callers = 10_000 } = options
   /** Instants of attempts, oldest first, by caller. */
-  const attempts = new LRUCache<string, readonly Instant[]>({ max: callers })
+  const attempts = new LruCache<readonly Instant[]>({ max: callers })
 
   return {
     attempt(caller, now) {

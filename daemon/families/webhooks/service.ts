@@ -181,19 +181,22 @@ export function createSecret(
 }
 
 /**
+ * @param locate where the request has a header, by its name
  * @throws KeyhookError `invalid_request` naming every header that may not be sent
  */
 export function judgeHeaders(
   { names }: Pick<Platform, 'names'>,
   headers: Readonly<Record<string, string>> | null | undefined,
+  locate = (name: string): string => `body.headers.${name}`,
 ): void {
   const seen = new Set<string>()
   const errors = Object.entries(headers ?? {}).flatMap(([name, value]): FieldError[] => {
     const twice = seen.has(name.toLowerCase()) ? 'Duplicate header.' : undefined
     seen.add(name.toLowerCase())
     const message = customHeaderProblem(name, value, names) ?? twice
-    const location = `body.headers.${name}`
-    return message === undefined ? [] : [{ location, code: 'invalid_header', message }]
+    return message === undefined
+      ? []
+      : [{ location: locate(name), code: 'invalid_header', message }]
   })
   if (errors.length > 0) throw httpError('invalid_request', { errors })
 }

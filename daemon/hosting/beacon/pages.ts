@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { LRUCache } from 'lru-cache'
 import { untilAborted } from '../../../lib/internal/until-aborted.ts'
 import type { AppBytes, Kept } from '../../../plugins/apps/contract.ts'
 import type { Encoding, ServedFile } from '../../../plugins/deploy/contract.ts'
@@ -11,6 +10,7 @@ import { scanPage } from './scan.ts'
 import { createSharedWork } from './shared-work.ts'
 import type { Splice } from './splice.ts'
 import { openSpliced } from './splice.ts'
+import { LruCache } from '../../../lib/internal/lru-cache.ts'
 
 /** A representation of a file as it is sent. */
 export interface SentForm extends Form {
@@ -109,9 +109,9 @@ export function createBeaconPages(
   isSecure: boolean,
   limits: BeaconPageLimits = LIMITS,
 ): BeaconPages {
-  const pages = new LRUCache<string, Page>({
+  const pages = new LruCache<Page>({
     maxSize: limits.total,
-    sizeCalculation: ({ identity, encoded }) =>
+    sizeOf: ({ identity, encoded }) =>
       [identity, ...Object.values(encoded)].reduce(
         (bytes, form) => bytes + (form?.made?.length ?? 0),
         OVERHEAD,

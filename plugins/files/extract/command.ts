@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module'
 import { sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { findModule } from '../../packages.ts'
 import { type Millis, SECOND } from '../../../lib/time.ts'
 
 /** Limits for one document. */
@@ -42,6 +42,7 @@ export const DEFAULT_LIMITS: ExtractLimits = {
   row: MI,
 }
 
+/** Those that are not installed read nothing. */
 const LIBRARIES = ['unpdf', 'mammoth', 'read-excel-file/node', 'htmlparser2', 'csv-parse', 'fflate']
 
 export const PROGRAM = new URL('child.js', import.meta.url)
@@ -80,11 +81,10 @@ export function commandOf(
 /** Folders of the child's program, of this plugin, of `lib` and of the libraries. */
 function readable(program: URL): readonly string[] {
   const own = ['..', '../../../lib'].map((folder) => new URL(`${folder}/`, PROGRAM))
-  const require = createRequire(import.meta.url)
   const packages = `${sep}node_modules${sep}`
-  const libraries = LIBRARIES.map((name) => {
-    const path = require.resolve(name)
-    return path.slice(0, path.indexOf(packages) + packages.length)
+  const libraries = LIBRARIES.flatMap((name) => {
+    const path = findModule(name)
+    return path === undefined ? [] : path.slice(0, path.indexOf(packages) + packages.length)
   })
   const folders = [new URL('.', program), ...own].map((folder) => fileURLToPath(folder))
   return [...new Set([...folders, ...libraries])]

@@ -3,6 +3,7 @@ import { createChanges } from '../../../lib/engine/changes.ts'
 import { untilAged } from '../hold.ts'
 import { createTurns } from '../turns.ts'
 import type { Dialect, Query, SqlClient, TransactionOptions } from './client.ts'
+import { SQLITE } from './sqlite/dialect.ts'
 
 /** The parts of a client that differ between databases which one process writes. */
 export interface OneWriterParts {
@@ -15,8 +16,8 @@ export interface OneWriterParts {
   readonly statement: Query
   /** Runs one transaction: commits what `work` did, or rolls it back when `work` rejects. */
   transact<T>(work: (query: Query) => Promise<T>): Promise<T>
-  /** As in `SqlClient`. */
-  join(transaction: unknown): Query
+  /** As in `SqlClient`. Default: none can be joined. */
+  join?(transaction: unknown): Query
   /** Called once all work has ended. */
   close(): Promise<void>
 }
@@ -32,6 +33,7 @@ export function createOneWriterClient(parts: OneWriterParts): SqlClient {
   const { dialect, read, search = read, statement } = parts
   const turns = createTurns()
   const changes = createChanges()
+  let closing: Promise<void> | undefined
 
   async function transact<T>(
     work: (query: Query) => Promise<T>,
@@ -44,18 +46,20 @@ export function createOneWriterClient(parts: OneWriterParts): SqlClient {
   }
 
   return {
-    dialect,
+    // One process: any other claim was made before it was started.
+    dialect: { ...dialect, abandoned: SQLITE.abandoned },
     changes,
     claimant: randomUUID(),
     read,
     search,
     transaction: (work, options = {}) => turns.take(() => transact(work, options)),
     exclusive: (_, work) => turns.take(() => work(statement)),
-    join: (transaction) => parts.join(transaction),
-    hold: (work, { maxAge }) => turns.take(() => untilAged(work, maxAge)),
-    async close() {
-      await turns.idle()
-      await parts.close()
+    join(transaction) {
+      if (parts.join === undefined)
+        throw new TypeError('no transaction of this database can be joined')
+      return parts.join(transaction)
     },
+    hold: (work, { maxAge }) => turns.take(() => untilAged(work, maxAge)),
+    close: () => (closing ??= turns.idle().then(() => parts.close())),
   }
 }

@@ -1,3 +1,4 @@
+import { requirePackages } from '../../../packages.ts'
 import type { Millis } from '../../../../lib/time.ts'
 import { SECOND } from '../../../../lib/time.ts'
 
@@ -107,6 +108,7 @@ const CONNECT_WAIT: Millis = 5 * SECOND
 
 /** A pool of its own, closed with the store. */
 export async function fromUrl(url: string): Promise<PgSource> {
+  requirePackages('A PostgreSQL database', ['pg'])
   const { default: pg } = await import('pg')
   const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: CONNECT_WAIT })
   // A connection that breaks while idle is replaced. Without a listener it would end the process.

@@ -1,0 +1,58 @@
+import type { ContractName } from '../../plugins/plugin.ts'
+import type { OptionalPackage } from '../../plugins/registry.ts'
+import { installCommand, isPostgresUrl, missingPackages } from '../../plugins/registry.ts'
+import type { Config } from '../config/config.ts'
+import { ConfigError } from '../config/config.ts'
+import { unloadedExtensions } from './extensions/open.ts'
+
+/** What decides on the packages that an opening needs. */
+export interface Needing {
+  readonly config: Config
+  /** An address of the database, the path of its file, or an embedder's object. */
+  readonly database: unknown
+  /** Whether a data folder is held, whose lock is SQLite's. */
+  readonly holdsFolder: boolean
+  /** Contracts whose built-in implementation is not used. */
+  readonly replaced: ReadonlySet<ContractName>
+}
+
+type Need = (needing: Needing) => boolean
+
+const usesModel: Need = ({ config: { llmBaseUrl, embeddingsModel }, replaced }) =>
+  (llmBaseUrl !== undefined && !replaced.has('edits')) ||
+  (embeddingsModel !== undefined && !replaced.has('embeddings'))
+
+const isPostgres = (address: unknown): boolean =>
+  typeof address === 'string' && isPostgresUrl(address)
+const isFile = (address: unknown): boolean => typeof address === 'string' && !isPostgresUrl(address)
+
+/** Whoever hands over an object of a library has installed it. */
+const NEEDS = {
+  sqlite3: ({ config, database, holdsFolder }) =>
+    holdsFolder || isFile(database) || isFile(config.outboxUrl),
+  pg: ({ config, database }) => isPostgres(database) || isPostgres(config.outboxUrl),
+  sequelize: () => true,
+  openai: usesModel,
+  stripe: ({ config }) => config.billing === 'stripe',
+} as const satisfies Partial<Record<OptionalPackage, Need>>
+
+/** What the daemon opens by its settings. */
+export async function daemonNeeds(config: Config): Promise<Needing> {
+  const { replaced } = await unloadedExtensions(config)
+  return { config, database: config.databaseUrl, holdsFolder: true, replaced }
+}
+
+/**
+ * Requires the packages of what will be opened, before anything is opened or written.
+ *
+ * @throws ConfigError with the command that installs all that are missing
+ */
+export function requireInstalled(needing: Needing): void {
+  const needed = (Object.keys(NEEDS) as (keyof typeof NEEDS)[]).filter((name) =>
+    NEEDS[name](needing),
+  )
+  const missing = missingPackages(needed)
+  if (missing.length === 0) return
+  const which = missing.length === 1 ? 'a package that is' : 'packages that are'
+  throw new ConfigError(`these settings need ${which} not installed: ${installCommand(missing)}`)
+}

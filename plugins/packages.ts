@@ -1,0 +1,57 @@
+/**
+ * The packages that an installation may leave out: optional peer dependencies, each loaded where it is needed.
+ *
+ * @module
+ */
+import { createRequire } from 'node:module'
+
+/** The module that is imported of each. */
+const MODULES = {
+  sqlite3: 'sqlite3',
+  pg: 'pg',
+  sequelize: 'sequelize',
+  openai: 'openai',
+  stripe: 'stripe',
+  unpdf: 'unpdf',
+  mammoth: 'mammoth',
+  'read-excel-file': 'read-excel-file/node',
+  'csv-parse': 'csv-parse',
+  fflate: 'fflate',
+} as const
+
+export type OptionalPackage = keyof typeof MODULES
+
+const { resolve } = createRequire(import.meta.url)
+
+/** The file of a module; undefined when its package is not installed. Nothing of it is run. */
+export function findModule(name: string): string | undefined {
+  try {
+    return resolve(name)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') return undefined
+    throw cause
+  }
+}
+
+/** Those that are not installed, each once. */
+export function missingPackages(names: readonly OptionalPackage[]): readonly OptionalPackage[] {
+  return [...new Set(names)].filter((name) => findModule(MODULES[name]) === undefined)
+}
+
+/** The command that installs packages. */
+export function installCommand(names: readonly OptionalPackage[]): string {
+  return `npm i ${names.join(' ')}`
+}
+
+/**
+ * Requires packages before they are imported, so that the one that is missing is named with its remedy.
+ *
+ * @param purpose what needs them, such as `A SQLite database`
+ * @throws Error with the command that installs what is missing
+ */
+export function requirePackages(purpose: string, names: readonly OptionalPackage[]): void {
+  const missing = missingPackages(names)
+  if (missing.length === 0) return
+  const what = missing.length === 1 ? 'a package that is' : 'packages that are'
+  throw new Error(`${purpose} needs ${what} not installed: ${installCommand(missing)}`)
+}
