@@ -85,7 +85,7 @@ interface Suite {
 const SUITES: Readonly<Record<string, Suite>> = {
   memory: {
     makeHarness: memoryHarness,
-    capabilities: [],
+    capabilities: ['concurrentReads'],
     lacks: {
       join: 'it is in no database that an embedder could have a transaction on',
       overlap: 'its units run one after another',
@@ -94,7 +94,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
   },
   SQLite: {
     makeHarness: sqliteHarness,
-    capabilities: ['join'],
+    capabilities: ['join', 'concurrentReads'],
     lacks: { overlap: 'a file has one writer at a time', watch: NO_WATCH },
   },
 }
