@@ -11,6 +11,13 @@
  *
  * @module
  */
+import { randomUUID } from 'node:crypto'
+import { createChanges } from '../../lib/engine/changes.ts'
+import { untilAged } from './hold.ts'
+import { createTurns } from './turns.ts'
+import type { Dialect, Query, SqlClient, TransactionOptions } from './sql/client.ts'
+import { SQLITE } from './sql/sqlite/dialect.ts'
+
 export type {
   Dialect,
   Feed,
@@ -20,9 +27,66 @@ export type {
   SqlClient,
   TransactionOptions,
 } from './sql/client.ts'
-export type { OneWriterParts } from './sql/one-writer.ts'
-export { createOneWriterClient } from './sql/one-writer.ts'
 export { createDialect as createPostgresDialect } from './sql/postgres/dialect.ts'
 export { SQLITE } from './sql/sqlite/dialect.ts'
 export { numbered } from './sql/sqlite/statement.ts'
 export type { Tables } from './sql/tables.ts'
+
+/** The parts of a client that differ between databases which one process writes. */
+export interface OneWriterParts {
+  readonly dialect: Dialect
+  /** Reads what is committed. */
+  readonly read: Query
+  /** As `read`, for long searches. Default: `read`. */
+  readonly search?: Query
+  /** Runs a statement that commits by itself. */
+  readonly statement: Query
+  /** Runs one transaction: commits what `work` did, or rolls it back when `work` rejects. */
+  transact<T>(work: (query: Query) => Promise<T>): Promise<T>
+  /** As in `SqlClient`. Default: none can be joined. */
+  join?(transaction: unknown): Query
+  /** Called once all work has ended. */
+  close(): Promise<void>
+}
+
+/**
+ * Creates the client of a database that only this process writes: everything that writes takes turns.
+ *
+ * @example
+ * const client = createOneWriterClient({ dialect: SQLITE, read, statement, transact, join, close })
+ * const { store } = await openStore({ client })
+ */
+export function createOneWriterClient(parts: OneWriterParts): SqlClient {
+  const { dialect, read, search = read, statement } = parts
+  const turns = createTurns()
+  const changes = createChanges()
+  let closing: Promise<void> | undefined
+
+  async function transact<T>(
+    work: (query: Query) => Promise<T>,
+    { changes: made, committed }: TransactionOptions,
+  ): Promise<T> {
+    const result = await parts.transact(work)
+    for (const change of made?.() ?? []) changes.emit(change)
+    committed?.()
+    return result
+  }
+
+  return {
+    // One process: any other claim was made before it was started.
+    dialect: { ...dialect, abandoned: SQLITE.abandoned },
+    changes,
+    claimant: randomUUID(),
+    read,
+    search,
+    transaction: (work, options = {}) => turns.take(() => transact(work, options)),
+    exclusive: (_, work) => turns.take(() => work(statement)),
+    join(transaction) {
+      if (parts.join === undefined)
+        throw new TypeError('no transaction of this database can be joined')
+      return parts.join(transaction)
+    },
+    hold: (work, { maxAge }) => turns.take(() => untilAged(work, maxAge)),
+    close: () => (closing ??= turns.idle().then(() => parts.close())),
+  }
+}

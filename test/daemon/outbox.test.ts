@@ -376,7 +376,7 @@ await t.test('a row that meets an internal error waits and is tried again', asyn
         accounts: {
           ...platform.store.accounts,
           get: async (id) => {
-            if (id === 'acct_1' && failures-- > 0) throw cause
+            if (id !== 'acct_2' && failures-- > 0) throw cause
             return platform.store.accounts.get(id)
           },
         },
@@ -390,7 +390,9 @@ await t.test('a row that meets an internal error waits and is tried again', asyn
   const row = { app_id: null, type: 'order.paid', data: '{}', bytes: 2 }
   const own = { ...row, position: '1', id: 'evt_1', account_id: 'acct_1' }
   const other = { ...row, position: '2', id: 'evt_2', account_id: 'acct_2' }
-  t.strictSame(await publisher.publish([own, other]), ['waits', 'published'])
+  const behind = { ...own, position: '3', id: 'evt_3' }
+  const outcomes = await publisher.publish([own, other, behind])
+  t.strictSame(outcomes, ['waits', 'published', 'waits'], 'none of its account passes it')
   t.strictSame(causes, [cause], 'the log has the cause')
   t.strictSame(publisher.held(), ['acct_1'], 'it does not stand before the rows of others')
   now = 15_000
@@ -401,6 +403,14 @@ await t.test('a row that meets an internal error waits and is tried again', asyn
     (await events()).map(({ id }) => id),
     ['evt_1'],
   )
+  failures = 20
+  const failing = { ...behind, account_id: 'acct_3' }
+  for (let attempt = 1; attempt < 20; attempt += 1) {
+    t.strictSame(await publisher.publish([failing]), ['waits'], `attempt ${attempt}`)
+  }
+  const reason = 'it could not be published: the log of the daemon has the cause'
+  t.strictSame(await publisher.publish([failing]), [{ code: 'internal_error', reason }])
+  t.strictSame(counts, { published: 2, duplicate: 0, refused: 1 })
 })
 
 const PYTHON = "the page's Python publishes in the backend's own transaction"

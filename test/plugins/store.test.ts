@@ -1,6 +1,7 @@
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { mock } from 'node:test'
 import sqlite3 from 'sqlite3'
 import t from 'tap'
 import type { ConformanceCase } from '../../plugins/conformance.ts'
@@ -150,6 +151,20 @@ await t.test('the engine of the suites', async (t) => {
       ['fulfilled', 'rejected'],
     )
     t.same(said.sort(), ['close 1', 'close 2', 'run 1'])
+  })
+
+  await t.test('a case that never ends fails by its name', async (t) => {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    t.teardown(() => {
+      mock.timers.reset()
+    })
+    const endless = { name: 'endless', run: () => new Promise<void>(() => undefined) }
+    const runs: (() => Promise<void>)[] = []
+    runCases([endless], makeHarness, (_, run) => runs.push(run))
+    const running = t.rejects(runs[0]?.(), { message: /still running after 60 seconds: endless/ })
+    await new Promise(setImmediate)
+    mock.timers.tick(60_000)
+    await running
   })
 
   await t.test('a case runs only for a capability that is claimed, else it is named', async (t) => {

@@ -16,7 +16,7 @@ export type Query = <Row extends object = Record<string, unknown>>(
 ) => Promise<Row[]>
 
 /**
- * The database client of the SQL store. `createOneWriterClient` makes one of the parts that differ between databases
+ * The database client of the SQL store. `createOneWriterClient` in `../sql.ts` makes one of the parts that differ between databases
  * which one process writes.
  */
 export interface SqlClient {

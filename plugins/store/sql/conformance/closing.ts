@@ -8,7 +8,7 @@ export const closingCases: readonly SqlClientCase[] = [
     async run({ open }) {
       const client = await open()
       for (const transaction of [undefined, null, 7, 'BEGIN', {}, { connection: {} }]) {
-        assert.throws(() => client.join(transaction), TypeError, String(transaction))
+        assert.throws(() => client.join(transaction), TypeError, JSON.stringify(transaction))
       }
     },
   },

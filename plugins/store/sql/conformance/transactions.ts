@@ -98,8 +98,9 @@ export const transactionCases: readonly SqlClientCase[] = [
         committed,
       })
       await client.transaction((query) => insertRow(query, 'one', null), changing('key_1'))
-      // It may be told again, when the database tells every process.
-      assert.deepEqual(seen.slice(0, 2), ['key_1', 'committed'])
+      // It may be told more than once, when the database tells every process.
+      const moments = [seen.indexOf('key_1'), seen.indexOf('committed')]
+      assert.ok(!moments.includes(-1) && Math.min(...moments) === moments[0], seen.join('; '))
       const failing = client.transaction(() => Promise.reject(fault), changing('key_2'))
       await assert.rejects(failing, fault)
       assert.ok(!seen.includes('key_2'))

@@ -112,7 +112,7 @@ export const valueCases: readonly SqlClientCase[] = [
       const changed = await client.transaction((query) =>
         query(`UPDATE rows_of_case SET body = $1 WHERE body <> $2 RETURNING id`, ['x', 'b']),
       )
-      assert.deepEqual(changed.map((row) => row['id']).sort(), ['row_0', 'row_2'])
+      assert.deepEqual(new Set(changed.map((row) => row['id'])), new Set(['row_0', 'row_2']))
     },
   },
 ]
