@@ -13,10 +13,23 @@
  */
 import { randomUUID } from 'node:crypto'
 import { createChanges } from '../../lib/engine/changes.ts'
+import type { Kind } from '../../lib/internal/arguments.ts'
+import {
+  FUNCTION,
+  TEXT,
+  checked,
+  declareArguments,
+  oneOf,
+  optional,
+  optionsOf,
+  recordOf,
+} from '../../lib/internal/arguments.ts'
 import { untilAged } from './hold.ts'
 import { createTurns } from './turns.ts'
 import type { Dialect, Query, SqlClient, TransactionOptions } from './sql/client.ts'
+import { createDialect } from './sql/postgres/dialect.ts'
 import { SQLITE } from './sql/sqlite/dialect.ts'
+import * as statements from './sql/sqlite/statement.ts'
 
 export type {
   Dialect,
@@ -27,10 +40,34 @@ export type {
   SqlClient,
   TransactionOptions,
 } from './sql/client.ts'
-export { createDialect as createPostgresDialect } from './sql/postgres/dialect.ts'
 export { SQLITE } from './sql/sqlite/dialect.ts'
-export { numbered } from './sql/sqlite/statement.ts'
 export type { Tables } from './sql/tables.ts'
+
+/** Creates the dialect of PostgreSQL, for one client: it remembers where its claims have ended. */
+export const createPostgresDialect: () => Dialect = checked(
+  'createPostgresDialect',
+  {},
+  createDialect,
+)
+
+/** Converts `$2` of a statement of the store to `?2`, as SQLite numbers its parameters. */
+export const numbered: (sql: string) => string = checked(
+  'numbered',
+  { sql: TEXT },
+  statements.numbered,
+)
+
+const readParts = declareArguments('createOneWriterClient', {
+  parts: optionsOf({
+    dialect: recordOf({ name: oneOf('sqlite', 'postgres') }),
+    read: FUNCTION,
+    search: optional(FUNCTION),
+    statement: FUNCTION,
+    transact: FUNCTION,
+    join: optional(FUNCTION),
+    close: FUNCTION,
+  } satisfies Record<keyof OneWriterParts, Kind>),
+})
 
 /** The parts of a client that differ between databases which one process writes. */
 export interface OneWriterParts {
@@ -56,7 +93,8 @@ export interface OneWriterParts {
  * const client = createOneWriterClient({ dialect: SQLITE, read, statement, transact, join, close })
  * const { store } = await openStore({ client })
  */
-export function createOneWriterClient(parts: OneWriterParts): SqlClient {
+export function createOneWriterClient(...args: readonly [parts: OneWriterParts]): SqlClient {
+  const [parts] = readParts(args) as typeof args
   const { dialect, read, search = read, statement } = parts
   const turns = createTurns()
   const changes = createChanges()
