@@ -13,6 +13,8 @@ import {
   optional,
   recordOf,
 } from '../lib/internal/arguments.ts'
+import type { Millis } from '../lib/time.ts'
+import { MINUTE, SECOND } from '../lib/time.ts'
 
 /** One behaviour, or one race, that every implementation of a contract must show. */
 export interface ConformanceCase<Harness> {
@@ -44,7 +46,7 @@ const readRun = declareArguments('runCases', {
  * Hands every case to a runner, each with a harness of its own that is closed afterwards.
  *
  * A case that requires a capability which is not listed is left out. Answers the names of those left
- * out, so that an implementation's test can state them.
+ * out, so that an implementation's test can state them. A case that takes longer than a minute fails.
  *
  * @param register a runner's `test`: registers a title with what must resolve
  * @param capabilities what the implementation claims to be able to do; default none
@@ -68,11 +70,32 @@ export function runCases<Harness extends ConformanceHarness>(
     register(one.name, async () => {
       const harness = await makeHarness()
       try {
-        await one.run(harness)
+        await withDeadline(one, harness)
       } finally {
         await harness.close?.()
       }
     })
   }
   return cases.filter((one) => !isAble(one)).map(({ name }) => name)
+}
+
+/** Maximum time of a case: an implementation that never answers fails that case, and not the whole run. */
+const DEADLINE: Millis = MINUTE
+
+async function withDeadline<Harness>(
+  { name, run }: ConformanceCase<Harness>,
+  harness: Harness,
+): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    // It keeps the process alive, which would otherwise end without a word when nothing else is awaited.
+    timer = setTimeout(() => {
+      reject(new Error(`still running after ${DEADLINE / SECOND} seconds: ${name}`))
+    }, DEADLINE)
+  })
+  try {
+    await Promise.race([run(harness), late])
+  } finally {
+    clearTimeout(timer)
+  }
 }

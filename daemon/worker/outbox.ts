@@ -37,7 +37,7 @@ export function startOutbox(work: OutboxWork): { stop(): Promise<void> } {
     hasAccounts,
     counts: status.counts,
     onUnexplained({ id }, cause) {
-      log.error({ err: cause, event_id: id }, 'outbox.failed: a row is refused as internal_error')
+      log.error({ err: cause, event_id: id }, 'outbox.failed: a row waits and is tried again')
     },
     onRefused(refused) {
       const [first] = refused

@@ -1,7 +1,14 @@
 import { SECOND } from '../../lib/time.ts'
 import type { OutboxLimits, OutboxRow, OutboxSource, RowOutcome } from './contract.ts'
 import { DEFAULT_LIMITS, MAX_TEXT, OUTBOX_VERSION, fitting, sortOutcomes } from './contract.ts'
-import { COUNT_ROWS, LOOK_AT_TABLE, OUTBOX_TABLE, noTable, toCounts } from './contract/table.ts'
+import {
+  COUNT_ROWS,
+  LOOK_AT_TABLE,
+  OUTBOX_TABLE,
+  noTable,
+  toCounts,
+  toRow,
+} from './contract/table.ts'
 
 type Row = Readonly<Record<string, string | null>>
 type Query = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
@@ -157,18 +164,6 @@ async function lockRows(
     [taken.map(({ position }) => position), limits.rowBytes],
   )
   return rows.map(toRow)
-}
-
-function toRow(row: Row): OutboxRow {
-  return {
-    position: row['position'] ?? '',
-    id: row['id'] ?? '',
-    account_id: row['account_id'] ?? '',
-    app_id: row['app_id'] ?? null,
-    type: row['type'] ?? '',
-    data: row['data'] ?? undefined,
-    bytes: Number(row['bytes']),
-  }
 }
 
 async function record(

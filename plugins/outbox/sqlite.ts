@@ -4,7 +4,14 @@ import { SECOND } from '../../lib/time.ts'
 import type { OutboxLimits, OutboxRow, OutboxSource, RowOutcome } from './contract.ts'
 import { DEFAULT_LIMITS, MAX_TEXT, OUTBOX_VERSION, fitting, sortOutcomes } from './contract.ts'
 import { identityOf } from './contract/file-identity.ts'
-import { COUNT_ROWS, LOOK_AT_TABLE, OUTBOX_TABLE, noTable, toCounts } from './contract/table.ts'
+import {
+  COUNT_ROWS,
+  LOOK_AT_TABLE,
+  OUTBOX_TABLE,
+  noTable,
+  toCounts,
+  toRow,
+} from './contract/table.ts'
 
 type Row = Readonly<Record<string, unknown>>
 type Query = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
@@ -134,19 +141,6 @@ async function readRows(
 const cut = (value: string): string => `substr(CAST(${value} AS TEXT), 1, ${MAX_TEXT})`
 const TEXTS = `${cut('COALESCE(id, row_id)')} AS id, ${cut('account_id')} AS account_id,
   ${cut('app_id')} AS app_id, ${cut('type')} AS type`
-
-function toRow(row: Row): OutboxRow {
-  const { app_id, data } = row
-  return {
-    position: String(row['position']),
-    id: String(row['id']),
-    account_id: String(row['account_id']),
-    app_id: typeof app_id === 'string' ? app_id : null,
-    type: String(row['type']),
-    data: typeof data === 'string' ? data : undefined,
-    bytes: Number(row['bytes']),
-  }
-}
 
 /** One short transaction. Positions are never used again, so nothing else can have them meanwhile. */
 async function record(

@@ -20,7 +20,7 @@ const OPTIONS = optionsOf({
 const DATABASE = { allowed: 'a URL, a pool of pg, or a Sequelize instance', accepts: isDatabase }
 
 const readStore = declareArguments('openStore', {
-  database: { ...DATABASE, allowed: `${DATABASE.allowed}, or the path of a SQLite file` },
+  database: { ...DATABASE, allowed: `${DATABASE.allowed}, the path of a SQLite file, or { client }` },
   options: OPTIONS,
 })
 const readSqlite = declareArguments('openSqliteStore', { file: NAME, options: OPTIONS })
@@ -32,9 +32,10 @@ function isDatabase(value: unknown): boolean {
 
 /**
  * Opens the store over a database: a `postgres://` URL, a pool of `pg`, a Sequelize instance of dialect
- * `postgres` or `sqlite`, or the path of a SQLite file.
+ * `postgres` or `sqlite`, the path of a SQLite file, or `{ client }` with a client of another database or driver
+ * (`keyhook/plugins/store/sql`).
  *
- * A pool or an instance that was passed in is never closed.
+ * A pool or an instance that was passed in is never closed; a client is closed with the store.
  *
  * @throws TypeError for anything else, for `:memory:`, and for a prefix or a pool that cannot be used
  * @throws Error when it cannot be opened

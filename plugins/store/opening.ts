@@ -5,7 +5,6 @@ import type { Dialect, Query, SqlClient } from './sql/client.ts'
 import { isObject } from './sql/joined.ts'
 import type { Step } from './sql/migrate.ts'
 import { coreSteps, migrate } from './sql/migrate.ts'
-import { keepEpoch } from './sql/postgres/feed.ts'
 import { withConnection } from './sql/postgres/with-connection.ts'
 import { createMembership } from './sql/postgres/membership.ts'
 import type { PgPool, PgSource } from './sql/postgres/source.ts'
@@ -63,6 +62,7 @@ export function openAny(
   options: OpenOptions,
   beside: Beside,
 ): Promise<OpenedStore> {
+  if (isOfClient(database)) return openOver(database.client, tablesOf(options), options, beside)
   if (typeof database === 'string' && !isPostgresUrl(database)) {
     return openFile(database, options, beside)
   }
@@ -99,10 +99,18 @@ export async function openServer(
   await requireReachable(source, database)
   const membership = createMembership(source, tables)
   const client = openPostgres(source, tables, membership)
-  return openOver(client, tables, options, beside, async () => {
-    await client.transaction((query) => keepEpoch(query, tables))
-    await membership.start()
-  })
+  return openOver(client, tables, options, beside, () => membership.start())
+}
+
+/** A database whose client the caller brings. */
+export interface OfClient {
+  /** Closed with the store. */
+  readonly client: SqlClient
+}
+
+function isOfClient(database: unknown): database is OfClient {
+  const client = isObject(database) ? database['client'] : undefined
+  return isObject(client) && 'dialect' in client && typeof client['transaction'] === 'function'
 }
 
 function tablesOf({ tablePrefix = DEFAULT_PREFIX }: OpenOptions): Tables {
@@ -114,14 +122,16 @@ async function openOver(
   tables: Tables,
   { inspect }: OpenOptions,
   { steps: further, encrypted }: Beside,
-  prepare: () => Promise<void> = async () => undefined,
+  start: () => Promise<void> = async () => undefined,
 ): Promise<OpenedStore> {
   const steps = [...coreSteps(tables), ...further]
   try {
     if (inspect !== undefined)
       await inspect(factsOf({ name: client.dialect.name, read: client.read }, tables, steps))
     const migrated = await migrate(client, tables, steps)
-    await prepare()
+    const { feed } = client.dialect
+    await client.transaction(async (query) => feed.prepare?.(query, tables))
+    await start()
     return { store: createSqlStore(client, tables, encrypted), migrated, client }
   } catch (cause) {
     await client.close()

@@ -358,33 +358,59 @@ await t.test('postgres: a notification is enough, and a lost connection is repla
   t.equal((await stage.events()).length, 2)
 })
 
-await t.test('a row tells nothing of the inside of the daemon', async (t) => {
+await t.test('a row that meets an internal error waits and is tried again', async (t) => {
   const backend = sqliteBackend(t.testdir())
-  const { daemon } = await open(t, backend, await createTables(backend))
+  const { daemon, events } = await open(t, backend, await createTables(backend))
   const { platform } = daemon
-  const cause = new Error('secret\0')
+  const cause = new Error('not of the row')
+  let failures = 1
+  let now = 0
   const causes: unknown[] = []
+  const counts = { published: 0, duplicate: 0, refused: 0 }
   const publisher = createRowPublisher({
     platform: {
       ...platform,
+      clock: { ...platform.clock, steady: () => now },
       store: {
         ...platform.store,
-        accounts: { ...platform.store.accounts, get: () => Promise.reject(cause) },
+        accounts: {
+          ...platform.store.accounts,
+          get: async (id) => {
+            if (id !== 'acct_2' && failures-- > 0) throw cause
+            return platform.store.accounts.get(id)
+          },
+        },
       },
     },
     hasAccounts: true,
-    counts: { published: 0, duplicate: 0, refused: 0 },
+    counts,
     onUnexplained: (_, unexplained) => void causes.push(unexplained),
     onRefused: () => undefined,
   })
-  const row = { position: '1', id: 'evt_1', app_id: null, type: 'order.paid', data: '{}', bytes: 2 }
-  t.strictSame(await publisher.publish([{ ...row, account_id: 'acct_1' }]), [
-    {
-      code: 'internal_error',
-      reason: 'it could not be published: the log of the daemon has the cause',
-    },
-  ])
-  t.strictSame(causes, [cause])
+  const row = { app_id: null, type: 'order.paid', data: '{}', bytes: 2 }
+  const own = { ...row, position: '1', id: 'evt_1', account_id: 'acct_1' }
+  const other = { ...row, position: '2', id: 'evt_2', account_id: 'acct_2' }
+  const behind = { ...own, position: '3', id: 'evt_3' }
+  const outcomes = await publisher.publish([own, other, behind])
+  t.strictSame(outcomes, ['waits', 'published', 'waits'], 'none of its account passes it')
+  t.strictSame(causes, [cause], 'the log has the cause')
+  t.strictSame(publisher.held(), ['acct_1'], 'it does not stand before the rows of others')
+  now = 15_000
+  t.strictSame(publisher.held(), [], 'until it is tried again')
+  t.strictSame(await publisher.publish([own]), ['published'])
+  t.strictSame(counts, { published: 2, duplicate: 0, refused: 0 })
+  t.strictSame(
+    (await events()).map(({ id }) => id),
+    ['evt_1'],
+  )
+  failures = 20
+  const failing = { ...behind, account_id: 'acct_3' }
+  for (let attempt = 1; attempt < 20; attempt += 1) {
+    t.strictSame(await publisher.publish([failing]), ['waits'], `attempt ${attempt}`)
+  }
+  const reason = 'it could not be published: the log of the daemon has the cause'
+  t.strictSame(await publisher.publish([failing]), [{ code: 'internal_error', reason }])
+  t.strictSame(counts, { published: 2, duplicate: 0, refused: 1 })
 })
 
 const PYTHON = "the page's Python publishes in the backend's own transaction"

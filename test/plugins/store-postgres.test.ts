@@ -95,7 +95,7 @@ for (const [name, make] of Object.entries(WAYS)) {
         t.pass('as the contract says')
       })
     }
-    const able = ['join', 'overlap', 'watch', 'manyProcesses']
+    const able = ['join', 'overlap', 'watch', 'manyProcesses', 'concurrentReads']
     const left = runCases(storeCases, makeHarness, register, able)
     t.same(left, [], 'no case is left out')
   })

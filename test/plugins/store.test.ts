@@ -1,6 +1,7 @@
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { mock } from 'node:test'
 import sqlite3 from 'sqlite3'
 import t from 'tap'
 import type { ConformanceCase } from '../../plugins/conformance.ts'
@@ -85,7 +86,7 @@ interface Suite {
 const SUITES: Readonly<Record<string, Suite>> = {
   memory: {
     makeHarness: memoryHarness,
-    capabilities: [],
+    capabilities: ['concurrentReads'],
     lacks: {
       join: 'it is in no database that an embedder could have a transaction on',
       overlap: 'its units run one after another',
@@ -94,7 +95,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
   },
   SQLite: {
     makeHarness: sqliteHarness,
-    capabilities: ['join'],
+    capabilities: ['join', 'concurrentReads'],
     lacks: { overlap: 'a file has one writer at a time', watch: NO_WATCH },
   },
 }
@@ -150,6 +151,22 @@ await t.test('the engine of the suites', async (t) => {
       ['fulfilled', 'rejected'],
     )
     t.same(said.sort(), ['close 1', 'close 2', 'run 1'])
+  })
+
+  await t.test('a case that never ends fails by its name', async (t) => {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    t.teardown(() => {
+      mock.timers.reset()
+    })
+    const endless = { name: 'endless', run: () => new Promise<void>(() => undefined) }
+    const runs: (() => Promise<void>)[] = []
+    runCases([endless], makeHarness, (_, run) => runs.push(run))
+    const running = t.rejects(Promise.all(runs.map((run) => run())), {
+      message: /still running after 60 seconds: endless/,
+    })
+    await new Promise(setImmediate)
+    mock.timers.tick(60_000)
+    await running
   })
 
   await t.test('a case runs only for a capability that is claimed, else it is named', async (t) => {

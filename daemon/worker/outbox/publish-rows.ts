@@ -24,7 +24,7 @@ import type { OutboxStatus } from './status.ts'
 /** Publishing of rows, and the accounts that are published for later. */
 export interface RowPublisher {
   readonly publish: PublishRows
-  /** Accounts that have too many events waiting at the moment. */
+  /** Accounts that have too many events waiting at the moment, or of which a row met an internal error. */
   held(): readonly string[]
 }
 
@@ -53,6 +53,13 @@ const MAX_EXISTING = 10_000
 /** Maximum characters of a reason. */
 const MAX_REASON = 1000
 
+/** Seconds for which an account is left out after an internal error: each attempt writes a line of the log. */
+const HELD_UNEXPLAINED = 15
+
+/** Attempts at a row that meets internal errors, over five minutes; then the rows behind it go on. */
+const MAX_UNEXPLAINED = 20
+
+/** For the row, which is in the backend's database: nothing of the inside of the daemon. */
 const UNEXPLAINED = 'it could not be published: the log of the daemon has the cause'
 
 /** A row is published as the operator would. */
@@ -71,6 +78,8 @@ export function createRowPublisher(options: RowPublisherOptions): RowPublisher {
   const { engine, eventTypes, clock, store } = platform
   /** By the steady clock. */
   const heldUntil = new Map<string, Millis>()
+  /** Attempts that met an internal error, by position: at most one row of each account that is held. */
+  const unexplained = new Map<string, number>()
   /** Accounts that exist. They are never deleted. */
   const existing = new Set<string>()
 
@@ -110,31 +119,52 @@ export function createRowPublisher(options: RowPublisherOptions): RowPublisher {
     return 'published'
   }
 
+  function hold(account: string, seconds: number): void {
+    heldUntil.set(account, clock.steady() + seconds * SECOND)
+  }
+
   function outcomeOf(row: OutboxRow, cause: unknown): RowOutcome {
-    // What cannot be explained must not be tried forever either, before all other rows.
-    if (!(cause instanceof KeyhookError)) {
-      onUnexplained(row, cause)
-      return { code: 'internal_error', reason: UNEXPLAINED }
-    }
+    if (!(cause instanceof KeyhookError)) return unexplainedOutcome(row, cause)
     if (cause.code === 'unavailable') return 'waits'
     if (cause.code !== 'rate_limited') return { code: cause.code, reason: reasonOf(cause) }
     const seconds = Math.max(HELD_FOR, Number(cause.details?.['retry_after'] ?? 0))
-    heldUntil.set(row.account_id, clock.steady() + seconds * SECOND)
+    hold(row.account_id, seconds)
+    return 'waits'
+  }
+
+  /** The row is not known to be at fault, so it waits, and the rows of its account with it. */
+  function unexplainedOutcome(row: OutboxRow, cause: unknown): RowOutcome {
+    onUnexplained(row, cause)
+    const attempts = (unexplained.get(row.position) ?? 0) + 1
+    if (attempts === MAX_UNEXPLAINED) {
+      unexplained.delete(row.position)
+      return { code: 'internal_error', reason: UNEXPLAINED }
+    }
+    unexplained.set(row.position, attempts)
+    hold(row.account_id, HELD_UNEXPLAINED)
     return 'waits'
   }
 
   return {
     async publish(rows) {
       const events: (NewEvent | RowOutcome)[] = []
+      /** Accounts of which a row of this group waits: those behind it do not pass it. */
+      const waiting = new Set<string>()
       for (const row of rows) {
-        events.push(await toEvent(row).catch((cause: unknown) => outcomeOf(row, cause)))
+        const event = waiting.has(row.account_id)
+          ? 'waits'
+          : await toEvent(row).catch((cause: unknown) => outcomeOf(row, cause))
+        if (event === 'waits') waiting.add(row.account_id)
+        events.push(event)
       }
       // At once and in their order, which the engine keeps for the events of an account.
       const outcomes = await Promise.all(
         rows.map(async (row, index) => {
           const event = events[index]
           if (!isNewEvent(event)) return event ?? 'waits'
-          return publishEvent(event).catch((cause: unknown) => outcomeOf(row, cause))
+          const outcome = await publishEvent(event).catch((cause: unknown) => outcomeOf(row, cause))
+          if (outcome === 'published') unexplained.delete(row.position)
+          return outcome
         }),
       )
       const { refused } = sortOutcomes(rows, outcomes)

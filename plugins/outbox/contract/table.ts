@@ -1,4 +1,4 @@
-import type { OutboxCounts } from '../contract.ts'
+import type { OutboxCounts, OutboxRow } from '../contract.ts'
 import { MAX_COUNTED } from '../contract.ts'
 
 /** Name of the table, and on PostgreSQL of the channel that notifies of its rows. */
@@ -75,6 +75,20 @@ export const COUNT_ROWS = `SELECT ${counted('refused_at IS NULL')} AS waiting,
 
 export function toCounts(row: Readonly<Record<string, unknown>> | undefined): OutboxCounts {
   return { waiting: Number(row?.['waiting']), refused: Number(row?.['refused']) }
+}
+
+/** A selected row: PostgreSQL returns text, SQLite numbers too. */
+export function toRow(row: Readonly<Record<string, unknown>>): OutboxRow {
+  const { app_id, data } = row
+  return {
+    position: String(row['position']),
+    id: String(row['id']),
+    account_id: String(row['account_id']),
+    app_id: typeof app_id === 'string' ? app_id : null,
+    type: String(row['type']),
+    data: typeof data === 'string' ? data : undefined,
+    bytes: Number(row['bytes']),
+  }
 }
 
 export function noTable(): Error {

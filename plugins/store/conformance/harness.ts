@@ -3,7 +3,12 @@ import type { Clock } from '../../../lib/engine/ports.ts'
 import type { ConformanceCase, ConformanceHarness } from '../../conformance.ts'
 import type { Store } from '../contract.ts'
 
-/** The store under test: opens an empty one for every case. */
+/**
+ * The store under test: opens an empty one for every case.
+ *
+ * Its capabilities: `concurrentReads` (reads are answered while a unit of work is open), `join`, `overlap` and
+ * `watch` (as in the contract), `manyProcesses`.
+ */
 export interface StoreHarness extends ConformanceHarness {
   /** Opens the store, empty and with its schema up to date. */
   open(): Promise<Store>

@@ -15,7 +15,10 @@ export type Query = <Row extends object = Record<string, unknown>>(
   bind?: readonly unknown[],
 ) => Promise<Row[]>
 
-/** The database client of the SQL store, common to SQLite and PostgreSQL. */
+/**
+ * The database client of the SQL store. `createOneWriterClient` in `../sql.ts` makes one of the parts that differ between databases
+ * which one process writes.
+ */
 export interface SqlClient {
   readonly dialect: Dialect
   /** Reads what is committed. */
@@ -114,6 +117,8 @@ export type Way = 'asc' | 'desc'
 
 /** The order of events: nothing is committed before a cursor that a reader has passed. */
 export interface Feed {
+  /** Run in a transaction of its own at each opening, once the schema is up to date. */
+  prepare?(query: Query, t: Tables): Promise<void>
   /** Columns of the table of events that only the cursor needs. */
   readonly columns: string
   /** The columns that order it, first to last. */

@@ -1,18 +1,15 @@
-import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import sqlite3 from 'sqlite3'
 import { kernelError } from '../../../lib/errors.ts'
-import { createChanges } from '../../../lib/engine/changes.ts'
 import { createLimiter } from '../../../lib/internal/limiter.ts'
-import type { Query, SqlClient, TransactionOptions } from './client.ts'
+import type { Query, SqlClient } from './client.ts'
 import { SQLITE } from './sqlite/dialect.ts'
 import { connectionOf, isObject } from './joined.ts'
-import { untilAged } from '../hold.ts'
+import { createOneWriterClient } from '../sql.ts'
 import { closeDatabase, openDatabase } from './sqlite/connection.ts'
 import { preparedOn } from './sqlite/prepared.ts'
 import { queryOn } from './sqlite/statement.ts'
-import { createTurns } from '../turns.ts'
 
 type Connection = sqlite3.Database
 
@@ -41,69 +38,54 @@ export async function openSqlite(file: string): Promise<SqlClient> {
   const writer = await connect(file)
   const reader = await connect(file)
   const searcher = await connect(file)
-  const turns = createTurns()
-  const changes = createChanges()
   let isBroken = false
   const reads = createLimiter(READS_AT_ONCE)
   const searches = createLimiter(1)
-  const statement = preparedOn(writer, createLimiter(1))
+  const writing = preparedOn(writer, createLimiter(1))
   const reading = preparedOn(reader, reads)
   const searching = preparedOn(searcher, (work) => searches(() => reads(work)))
 
-  async function transact<T>(
-    work: (query: Query) => Promise<T>,
-    { changes: made, committed }: TransactionOptions,
-  ): Promise<T> {
-    await statement.query('BEGIN IMMEDIATE')
-    let result: T
+  /** A transaction that stays open would include every later statement. */
+  const statement: Query = async (sql, bind) => {
+    if (isBroken) {
+      throw kernelError('unavailable', { internal: 'a transaction could not be ended' })
+    }
+    return writing.query(sql, bind)
+  }
+
+  async function transact<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    await statement('BEGIN IMMEDIATE')
     try {
-      result = await work(statement.query)
-      await statement.query('COMMIT')
+      const result = await work(writing.query)
+      await writing.query('COMMIT')
+      return result
     } catch (cause) {
       await rollBack()
       throw cause
     }
-    for (const change of made?.() ?? []) changes.emit(change)
-    committed?.()
-    return result
   }
 
   /** Some errors roll back by themselves; then there is nothing left to roll back. */
   async function rollBack(): Promise<void> {
     try {
-      await statement.query('ROLLBACK')
+      await writing.query('ROLLBACK')
     } catch (cause) {
       isBroken = !(cause instanceof Error && cause.message.includes('no transaction is active'))
     }
   }
 
-  /** A transaction that stays open would include every later statement. */
-  function take<T>(work: () => Promise<T>): Promise<T> {
-    return turns.take(() => {
-      if (isBroken)
-        throw kernelError('unavailable', { internal: 'a transaction could not be ended' })
-      return work()
-    })
-  }
-
-  return {
+  return createOneWriterClient({
     dialect: SQLITE,
-    changes,
-    claimant: randomUUID(),
     read: reading.query,
     search: searching.query,
-    transaction: (work, options = {}) => take(() => transact(work, options)),
-    exclusive: (_, work) => take(() => work(statement.query)),
+    statement,
+    transact,
     join: (transaction) => queryOn(connectionOf(transaction, isDatabase)),
-    hold: (work, { maxAge }) => take(() => untilAged(work, maxAge)),
     async close() {
-      await turns.idle()
-      await statement.finalize()
-      await reading.finalize()
-      await searching.finalize()
+      for (const prepared of [writing, reading, searching]) await prepared.finalize()
       for (const connection of [writer, reader, searcher]) await closeDatabase(connection)
     },
-  }
+  })
 }
 
 async function connect(file: string): Promise<Connection> {

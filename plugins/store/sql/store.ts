@@ -134,7 +134,7 @@ export function createSqlStore(
     ...(client.now && { now: client.now }),
     ...(client.announce && { announce: client.announce }),
     ...(client.onSilence && { onSilence: client.onSilence }),
-    manyProcesses: dialect.name === 'postgres',
+    manyProcesses: client.watch !== undefined,
     ...(client.watch && { watch: client.watch }),
     ...(client.hold && { hold: client.hold }),
     async ping() {

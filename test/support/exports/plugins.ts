@@ -106,6 +106,23 @@ export const PLUGINS: Readonly<Record<string, Declared>> = {
     records: ['0.0', '0.0.reads.0'],
   },
   './plugins/store/memory#createMemoryStore': NOTHING,
+  './plugins/store/sql#createOneWriterClient': {
+    args: [
+      {
+        dialect: { name: 'sqlite' },
+        read: () => Promise.resolve([]),
+        search: () => Promise.resolve([]),
+        statement: () => Promise.resolve([]),
+        transact: () => Promise.resolve(),
+        join: () => () => Promise.resolve([]),
+        close: () => Promise.resolve(),
+      },
+    ],
+    optional: ['0.search', '0.join'],
+    records: ['0.dialect'],
+  },
+  './plugins/store/sql#createPostgresDialect': NOTHING,
+  './plugins/store/sql#numbered': { args: ['SELECT $1'] },
   './plugins/store/sqlite#openStore': {
     args: ['store.sqlite', { tablePrefix: 'shop_', inspect: () => undefined }],
     optional: ['1', '1.tablePrefix', '1.inspect'],

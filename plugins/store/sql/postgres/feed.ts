@@ -10,6 +10,7 @@ const compare = (operator: '<' | '<=' | '>' | '>=', parameter: string): string =
  * the feed contains only transactions older than every one that still runs on this server.
  */
 export const FEED: Feed = {
+  prepare: keepEpoch,
   columns: `era INTEGER NOT NULL DEFAULT 0,
     xact xid8 NOT NULL DEFAULT pg_current_xact_id(),`,
   key: ['era', 'xact', 'position'],
