@@ -9,7 +9,8 @@ export const MINUTE: Millis = 60 * SECOND
 export const HOUR: Millis = 60 * MINUTE
 export const DAY: Millis = 24 * HOUR
 
-let last = { at: 0, text: new Date(0).toISOString() }
+/** Texts of instants that were formatted before, by their last bits. */
+const formatted = Array.from({ length: 256 }, () => ({ at: 0, text: new Date(0).toISOString() }))
 
 /**
  * Formats an instant as ISO 8601 in UTC.
@@ -18,7 +19,11 @@ let last = { at: 0, text: new Date(0).toISOString() }
  * toIso(0) // '1970-01-01T00:00:00.000Z'
  */
 export function toIso(at: Instant): string {
-  // Many instants of one millisecond are formatted, and formatting is the largest cost of most requests.
-  if (at !== last.at) last = { at, text: new Date(at).toISOString() }
-  return last.text
+  // The same few instants are formatted again and again, and formatting is the largest cost of most requests.
+  const slot = Math.abs(at % formatted.length)
+  const known = formatted[slot]
+  if (known?.at === at) return known.text
+  const text = new Date(at).toISOString()
+  formatted[slot] = { at, text }
+  return text
 }

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Cidr } from '../../lib/egress/address.ts'
 import { clientAddress, isTrusted, plainAddress } from '../http/client-address.ts'
-import type { Lease } from '../limits/fair-pool.ts'
 import { createFairPool } from '../limits/fair-pool.ts'
+import type { LinkedList } from '../limits/linked-list.ts'
+import { createLinkedList } from '../limits/linked-list.ts'
 import { onResponseEnd } from '../http/response-end.ts'
 import { networkOf } from '../limits/network.ts'
 import type { ConnectionLimits } from './networks.ts'
@@ -30,8 +31,8 @@ interface Connection {
   readonly socket: ClientSocket
   readonly network: string
   readonly isProxy: boolean
-  /** Responses in progress, each with its lease on the client's network. */
-  readonly responses: Map<ServerResponse, Lease | undefined>
+  /** Responses in progress. */
+  readonly responses: LinkedList<ServerResponse>
 }
 
 /**
@@ -54,7 +55,7 @@ export function createConnectionLimiter(options: ConnectionLimiterOptions): Conn
     const isProxy = isTrusted(peer, trustedProxies)
     if (isProxy) proxies += 1
     const network = isProxy ? `proxy ${proxies}` : networkOf(peer)
-    return { socket, network, isProxy, responses: new Map() }
+    return { socket, network, isProxy, responses: createLinkedList() }
   }
 
   function forget(connection: Connection): void {
@@ -62,11 +63,10 @@ export function createConnectionLimiter(options: ConnectionLimiterOptions): Conn
     connections.delete(connection.socket)
   }
 
-  function end(connection: Connection, response: ServerResponse): void {
+  /** After a response: the last one in progress leaves the connection idle. */
+  function settle(connection: Connection): void {
     const { socket, network, responses } = connection
-    responses.get(response)?.release()
-    responses.delete(response)
-    if (responses.size > 0 || !connections.has(socket)) return
+    if (!responses.isEmpty || !connections.has(socket)) return
     networks.setBusy(network, connection, false)
     // Its head was sent before the close could be announced.
     if (isClosing) socket.end()
@@ -99,9 +99,11 @@ export function createConnectionLimiter(options: ConnectionLimiterOptions): Conn
       const address = isProxy ? clientAddress(request, trustedProxies) : ''
       const lease = isProxy ? proxied.take(networkOf(address), 1, () => undefined) : undefined
       networks.setBusy(network, connection, true)
-      responses.set(response, lease)
+      const leave = responses.add(response)
       onResponseEnd(request, response, () => {
-        end(connection, response)
+        lease?.release()
+        leave()
+        settle(connection)
       })
       if (isClosing || networks.isNearLimit(network)) response.shouldKeepAlive = false
       if (!isProxy || lease !== undefined) return true
@@ -112,7 +114,7 @@ export function createConnectionLimiter(options: ConnectionLimiterOptions): Conn
     announceClose() {
       isClosing = true
       for (const { responses } of connections.values()) {
-        for (const response of responses.keys()) {
+        for (const response of responses) {
           if (!response.headersSent) response.shouldKeepAlive = false
         }
       }
