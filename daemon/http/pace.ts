@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/engine/ports.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 import { LEAST_PACE, MAX_WAIT } from '../limits/amounts.ts'
-import { createLinkedList } from '../limits/linked-list.ts'
+import { LinkedList } from '../limits/linked-list.ts'
 
 /** Interval between checks of transfers. */
 export const LOOK_EVERY: Millis = 5 * SECOND
@@ -108,7 +108,7 @@ export interface Sweep {
 
 /** Checks every entry that was added and not removed, at the interval. */
 export function createSweep(clock: Pick<Clock, 'after' | 'steady'>, every: Millis): Sweep {
-  const items = createLinkedList<Swept>()
+  const items = new LinkedList<Swept>()
   let isArmed = false
 
   function arm(): void {

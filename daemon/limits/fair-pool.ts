@@ -1,5 +1,4 @@
-import type { LinkedList } from './linked-list.ts'
-import { createLinkedList } from './linked-list.ts'
+import { LinkedList } from './linked-list.ts'
 
 /** A part of a pool that a holder has. */
 export interface Lease {
@@ -90,7 +89,7 @@ export function createFairPool({ limit, each = limit }: FairPoolOptions): FairPo
       drop(victim, lease)
       lease.evict()
     }
-    const holder = holders.get(name) ?? { total: 0, leases: createLinkedList() }
+    const holder = holders.get(name) ?? { total: 0, leases: new LinkedList() }
     holders.set(name, holder)
     held.leave ??= holder.leases.add(held)
     holder.total += amount

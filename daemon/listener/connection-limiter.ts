@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Cidr } from '../../lib/egress/address.ts'
 import { clientAddress, isTrusted, plainAddress } from '../http/client-address.ts'
 import { createFairPool } from '../limits/fair-pool.ts'
-import type { LinkedList } from '../limits/linked-list.ts'
-import { createLinkedList } from '../limits/linked-list.ts'
+import { LinkedList } from '../limits/linked-list.ts'
 import { onResponseEnd } from '../http/response-end.ts'
 import { networkOf } from '../limits/network.ts'
 import type { ConnectionLimits } from './networks.ts'
@@ -55,7 +54,7 @@ export function createConnectionLimiter(options: ConnectionLimiterOptions): Conn
     const isProxy = isTrusted(peer, trustedProxies)
     if (isProxy) proxies += 1
     const network = isProxy ? `proxy ${proxies}` : networkOf(peer)
-    return { socket, network, isProxy, responses: createLinkedList() }
+    return { socket, network, isProxy, responses: new LinkedList() }
   }
 
   function forget(connection: Connection): void {

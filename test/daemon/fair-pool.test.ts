@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { createFairPool } from '../../daemon/limits/fair-pool.ts'
-import { createLinkedList } from '../../daemon/limits/linked-list.ts'
+import { LinkedList } from '../../daemon/limits/linked-list.ts'
 
 const ignore = (): void => undefined
 
@@ -142,7 +142,7 @@ await t.test('a kept lease that is offered again is evicted until it is kept', a
 await t.test(
   'a list keeps the order of what was added, wherever something is removed',
   async (t) => {
-    const list = createLinkedList<number>()
+    const list = new LinkedList<number>()
     const [first, , middle, , last] = [1, 2, 3, 4, 5].map((value) => list.add(value))
     for (const remove of [middle, first, last]) remove?.()
     middle?.()
@@ -159,7 +159,7 @@ await t.test(
 )
 
 await t.test('a list is empty once everything was removed', async (t) => {
-  const list = createLinkedList<number>()
+  const list = new LinkedList<number>()
   for (const remove of [1, 2].map((value) => list.add(value))) remove()
   t.ok(list.isEmpty)
   list.add(3)
