@@ -56,8 +56,6 @@ interface Holder {
 
 type Victims = readonly (readonly [holder: string, lease: Held])[]
 
-const NONE: Map<string, number> = new Map()
-
 function heaviestOf(totals: ReadonlyMap<string, number>): readonly [string, number] {
   let heaviest: readonly [string, number] = ['', 0]
   for (const entry of totals) if (entry[1] > heaviest[1]) heaviest = entry
@@ -83,14 +81,8 @@ export function createFairPool({ limit, each = limit }: FairPoolOptions): FairPo
   function grow(name: string, held: Held, amount: number): boolean {
     const wanted = (holders.get(name)?.total ?? 0) + amount
     if (wanted > each) return false
-    const victims = findVictims(name, wanted, used + amount - limit)
-    if (victims === undefined) return false
-    for (const [victim, lease] of victims) {
-      drop(victim, lease)
-      lease.evict()
-    }
-    const holder = holders.get(name) ?? { total: 0, leases: new LinkedList() }
-    holders.set(name, holder)
+    if (used + amount > limit && !makeRoom(name, wanted, used + amount - limit)) return false
+    const holder = holderOf(name)
     held.leave ??= holder.leases.add(held)
     holder.total += amount
     held.amount += amount
@@ -98,10 +90,29 @@ export function createFairPool({ limit, each = limit }: FairPoolOptions): FairPo
     return true
   }
 
+  /** Evicts leases of others; false, and nothing is evicted, when that would not be fair. */
+  function makeRoom(name: string, wanted: number, needed: number): boolean {
+    const victims = findVictims(name, wanted, needed)
+    for (const [victim, lease] of victims ?? []) {
+      drop(victim, lease)
+      lease.evict()
+    }
+    return victims !== undefined
+  }
+
+  /** The holder may have gone with its last lease. */
+  function holderOf(name: string): Holder {
+    const known = holders.get(name)
+    if (known !== undefined) return known
+    const holder = { total: 0, leases: new LinkedList<Held>() }
+    holders.set(name, holder)
+    return holder
+  }
+
   /** Leases to evict so that `needed` becomes free; undefined when that would not be fair. */
   function findVictims(name: string, wanted: number, needed: number): Victims | undefined {
     const victims: [string, Held][] = []
-    const totals = needed > 0 ? new Map([...holders].map(([n, { total }]) => [n, total])) : NONE
+    const totals = new Map([...holders].map(([n, { total }]) => [n, total]))
     /** Leases of each victim that may still be chosen, the newest last. */
     const evictable = new Map<string, Held[]>()
     for (let freed = 0; freed < needed;) {

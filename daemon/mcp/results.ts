@@ -55,16 +55,20 @@ export function printAnswer(
   id: string | number,
   serverInfo: Implementation,
 ): string {
+  const content = result.content.map(printBlock).join()
+  const isError = result.isError === true ? ',"isError":true' : ''
+  const value = structured === undefined ? '' : `,"structuredContent":${structured}`
   // No spreading into a larger literal, which costs more than the rest of this.
   const _meta = Object.assign({}, result._meta, { [SERVER_INFO_META_KEY]: serverInfo })
-  const members = [
-    `"content":${JSON.stringify(result.content)}`,
-    ...(result.isError === true ? ['"isError":true'] : []),
-    ...(structured === undefined ? [] : [`"structuredContent":${structured}`]),
-    `"_meta":${JSON.stringify(_meta)}`,
-    '"resultType":"complete"',
-  ]
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{${members.join()}}}`
+  const members = `"content":[${content}]${isError}${value},"_meta":${JSON.stringify(_meta)}`
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{${members},"resultType":"complete"}}`
+}
+
+const DATA_NOTE_TEXT = JSON.stringify(DATA_NOTE)
+
+/** Most results end with the same note. */
+function printBlock(block: ContentBlock): string {
+  return block === DATA_NOTE ? DATA_NOTE_TEXT : JSON.stringify(block)
 }
 
 /** A refusal as the answer of a tool: with our code, and what to do next. */
