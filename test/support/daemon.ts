@@ -21,13 +21,17 @@ export type Env = Readonly<Record<string, string>>
  *
  * @param root the folder of the built package, where it is not this repository
  * @param limits.openFiles what the process may have open; default as many as this one
+ * @param limits.flags of Node. Default: none
  */
 export async function startDaemonProcess(
   env: Env,
   root: string = ROOT,
-  { openFiles }: { readonly openFiles?: number } = {},
+  {
+    openFiles,
+    flags = [],
+  }: { readonly openFiles?: number; readonly flags?: readonly string[] } = {},
 ): Promise<DaemonProcess> {
-  const serve = [process.execPath, 'dist/daemon/main.js', 'serve', '--dev']
+  const serve = [process.execPath, ...flags, 'dist/daemon/main.js', 'serve', '--dev']
   const limited = ['sh', '-c', `ulimit -n ${openFiles} && exec "$0" "$@"`, ...serve]
   const [command = '', ...args] = openFiles === undefined ? serve : limited
   const child = spawn(command, args, {
