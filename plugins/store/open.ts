@@ -20,7 +20,10 @@ const OPTIONS = optionsOf({
 const DATABASE = { allowed: 'a URL, a pool of pg, or a Sequelize instance', accepts: isDatabase }
 
 const readStore = declareArguments('openStore', {
-  database: { ...DATABASE, allowed: `${DATABASE.allowed}, the path of a SQLite file, or { client }` },
+  database: {
+    ...DATABASE,
+    allowed: `${DATABASE.allowed}, the path of a SQLite file, or { client }`,
+  },
   options: OPTIONS,
 })
 const readSqlite = declareArguments('openSqliteStore', { file: NAME, options: OPTIONS })

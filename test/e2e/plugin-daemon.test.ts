@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -8,11 +8,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { MINUTE } from '../../lib/time.ts'
-import { ROOT } from '../arch/source.ts'
+import { appBytesCases } from '../../plugins/apps/conformance.ts'
 import type { DaemonProcess, Env } from '../support/daemon.ts'
 import { startDaemonProcess, until } from '../support/daemon.ts'
-import type { FakeBucket } from '../support/fake-bucket.ts'
-import { startFakeBucket } from '../support/fake-bucket.ts'
+import type { FakeS3 } from '../support/fake-s3.ts'
+import { startFakeS3 } from '../support/fake-s3.ts'
 import { formOf } from '../support/knowledge.ts'
 import { packKeyhook } from '../support/packed.ts'
 import { blocksOf } from '../support/page.ts'
@@ -25,8 +25,11 @@ const MODEL_TOKEN = 'token-of-the-letters'
 const packed = await packKeyhook()
 t.teardown(() => packed.remove())
 // Beside it, since a daemon that starts after a kill looks there for what its dependency needs.
-const folder = await packed.install(['@modelcontextprotocol/core'])
-await cp(join(ROOT, 'test/support/stranger/bucket.mjs'), join(folder, 'bucket.mjs'))
+const folder = await packed.install(['@modelcontextprotocol/core', '@aws-sdk/client-s3'])
+for (const { kind, text } of blocksOf('object-storage.md')) {
+  const [, name] = kind.split(' ')
+  if (name !== undefined) await writeFile(join(folder, name), text)
+}
 const editor = blocksOf('plugins.md').find(({ kind }) => kind === 'js editor.mjs')
 
 function start(data: string, env: Env): Promise<DaemonProcess> {
@@ -66,11 +69,23 @@ function officeOf({ url }: DaemonProcess, account = '') {
 /** Where in an upload the daemon is killed. */
 const STEPS = ['PUT part 1', 'PUT part 3', 'POST upload', 'PUT copy', 'DELETE']
 
+await t.test('apps in object storage pass the published suite', async (t) => {
+  const storage = await startFakeS3()
+  t.teardown(() => storage.close())
+  const env = { PATH: process.env['PATH'], ...storage.env }
+  const run = promisify(execFile)
+  const { stdout } = await run(process.execPath, ['s3-suite.mjs'], { cwd: folder, env })
+  t.match(stdout, /left: \[\]/)
+  t.match(stdout, new RegExp(`# pass ${appBytesCases.length}\n`))
+  t.match(stdout, /# fail 0/)
+  t.equal(storage.unfinished(), 0)
+})
+
 await t.test('apps in a bucket outlive kills in the middle of an upload', async (t) => {
-  const bucket: FakeBucket = await startFakeBucket()
+  const bucket: FakeS3 = await startFakeS3()
   t.teardown(() => bucket.close())
   const data = t.testdir()
-  const env = { ...bucket.env, KEYHOOK_APPS_PLUGIN: join(folder, 'bucket.mjs') }
+  const env = { ...bucket.env, KEYHOOK_APPS_PLUGIN: join(folder, 's3.mjs') }
   let daemon = await start(data, env)
   t.teardown(() => daemon.end('SIGKILL').then(() => undefined))
   const { id: account } = await officeOf(daemon).post<{ id: string }>('/v1/accounts', { name: 'S' })
@@ -100,8 +115,8 @@ await t.test('apps in a bucket outlive kills in the middle of an upload', async 
     t.equal(again.data.length, 1, `${step}: it can be uploaded again`)
     t.equal(await office.content(app, again.data[0]?.id ?? ''), text, `${step}: whole`)
   }
-  t.match(daemon.output(), /"plugin":"bucket".*bucket\.opened/)
-  t.notMatch(daemon.output(), /token-of-a-bucket/)
+  t.match(daemon.output(), /"plugin":"s3".*s3\.opened/)
+  t.notMatch(daemon.output(), /secret-of-a-fake-storage/)
   t.equal(await daemon.end('SIGTERM'), 0)
 
   await t.test('doctor says what it needs', async (t) => {
@@ -109,14 +124,14 @@ await t.test('apps in a bucket outlive kills in the middle of an upload', async 
     const main = join(folder, 'node_modules/keyhook/dist/daemon/main.js')
     const settings = { PATH: process.env['PATH'], KEYHOOK_DATA_DIR: data, ...env }
     const { stdout } = await run(process.execPath, [main, 'doctor'], { env: settings })
-    t.match(stdout, /plugin of apps +bucket, which reaches the origins of its options/)
-    t.match(stdout, /BUCKET_URL is http:\/\/127\.0\.0\.1:\d+\/bucket; BUCKET_TOKEN is given/)
-    t.notMatch(stdout, /token-of-a-bucket/)
+    t.match(stdout, /plugin of apps +s3, which reaches the origins of its options/)
+    t.match(stdout, /S3_ENDPOINT is http:\/\/127\.0\.0\.1:\d+; .*S3_SECRET_ACCESS_KEY is given/)
+    t.notMatch(stdout, /secret-of-a-fake-storage/)
   })
 })
 
 function isOf(app: string): (key: string) => boolean {
-  return (key) => key.startsWith(`${app}/`)
+  return (key) => key.startsWith(`apps/${app}/`)
 }
 
 /** A language model that answers letters: no protocol that Keyhook knows. */
