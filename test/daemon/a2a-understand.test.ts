@@ -179,7 +179,8 @@ await t.test('files, addresses and other media types are not understood', async 
   ]
   for (const part of parts) {
     await t.rejects(ask({ parts: [part], metadata: EDIT }), {
-      name: 'ContentTypeNotSupportedError',
+      name: 'ProtocolError',
+      message: /^Send text \(text\/plain\) or data/,
     })
   }
   const plain = { text: 'Make the shop green', mediaType: 'Text/Plain; charset=utf-8' }
