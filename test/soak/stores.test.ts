@@ -13,13 +13,14 @@ import { blocksOf } from '../support/page.ts'
 
 t.setTimeout(10 * MINUTE)
 
-const NODE = '26.10.0'
+/** The package that carries Node itself: no script of an installation runs. */
+const NODE = `node-${process.platform}-${process.arch}`
+const VERSION = '26.10.0'
 const exec = promisify(execFile)
 
 const newer = t.testdir({ 'package.json': '{}' })
-await exec('npm', ['install', '--no-audit', '--no-fund', '--silent', `node@${NODE}`], {
-  cwd: newer,
-})
+const install = ['install', '--no-audit', '--no-fund', '--silent', `${NODE}@${VERSION}`]
+await exec('npm', install, { cwd: newer })
 
 const packed = await packKeyhook()
 t.teardown(() => packed.remove())
@@ -40,7 +41,7 @@ interface Report {
 
 const CLIENTS = {
   pglite: { node: process.execPath, lacks: ['join', 'overlap', 'watch', 'concurrentReads'] },
-  nodeSqlite: { node: join(newer, 'node_modules/.bin/node'), lacks: ['overlap', 'watch'] },
+  nodeSqlite: { node: join(newer, 'node_modules', NODE, 'bin/node'), lacks: ['overlap', 'watch'] },
 } as const
 
 for (const [name, { node, lacks }] of Object.entries(CLIENTS)) {
