@@ -47,8 +47,8 @@ const readEvent = createInputReader(publishedEvent)
  */
 const HELD_FOR = 2
 
-/** Maximum accounts that are remembered to exist. */
-const MAX_EXISTING = 10_000
+/** Maximum accounts that are remembered to exist, and rows for their errors. */
+const MAX_REMEMBERED = 10_000
 
 /** Maximum characters of a reason. */
 const MAX_REASON = 1000
@@ -78,7 +78,7 @@ export function createRowPublisher(options: RowPublisherOptions): RowPublisher {
   const { engine, eventTypes, clock, store } = platform
   /** By the steady clock. */
   const heldUntil = new Map<string, Millis>()
-  /** Attempts that met an internal error, by position: at most one row of each account that is held. */
+  /** Attempts that met an internal error, by the position of the row, which the backend may delete meanwhile. */
   const unexplained = new Map<string, number>()
   /** Accounts that exist. They are never deleted. */
   const existing = new Set<string>()
@@ -87,7 +87,7 @@ export function createRowPublisher(options: RowPublisherOptions): RowPublisher {
     if (!isAccountId(id)) throw httpError('account_not_found')
     if (!hasAccounts || existing.has(id)) return
     if ((await store.accounts.get(id)) === undefined) throw httpError('account_not_found')
-    if (existing.size >= MAX_EXISTING) existing.clear()
+    if (existing.size >= MAX_REMEMBERED) existing.clear()
     existing.add(id)
   }
 
@@ -136,10 +136,8 @@ export function createRowPublisher(options: RowPublisherOptions): RowPublisher {
   function unexplainedOutcome(row: OutboxRow, cause: unknown): RowOutcome {
     onUnexplained(row, cause)
     const attempts = (unexplained.get(row.position) ?? 0) + 1
-    if (attempts === MAX_UNEXPLAINED) {
-      unexplained.delete(row.position)
-      return { code: 'internal_error', reason: UNEXPLAINED }
-    }
+    if (attempts === MAX_UNEXPLAINED) return { code: 'internal_error', reason: UNEXPLAINED }
+    if (unexplained.size >= MAX_REMEMBERED) unexplained.clear()
     unexplained.set(row.position, attempts)
     hold(row.account_id, HELD_UNEXPLAINED)
     return 'waits'
@@ -162,11 +160,12 @@ export function createRowPublisher(options: RowPublisherOptions): RowPublisher {
         rows.map(async (row, index) => {
           const event = events[index]
           if (!isNewEvent(event)) return event ?? 'waits'
-          const outcome = await publishEvent(event).catch((cause: unknown) => outcomeOf(row, cause))
-          if (outcome === 'published') unexplained.delete(row.position)
-          return outcome
+          return publishEvent(event).catch((cause: unknown) => outcomeOf(row, cause))
         }),
       )
+      for (const [index, { position }] of rows.entries()) {
+        if (outcomes[index] !== 'waits') unexplained.delete(position)
+      }
       const { refused } = sortOutcomes(rows, outcomes)
       counts.refused += refused.length
       if (refused.length > 0) onRefused(refused)
