@@ -21,6 +21,13 @@ const body = z.strictObject({
   scheme: z.string().nullable(),
 })
 
+/** The header of a configuration's token; its other one is of `authentication`. */
+export const TOKEN_HEADER = 'X-A2A-Notification-Token'
+
+/** The field of a configuration that a header is made of. */
+export const fieldOf = (header: string): string =>
+  header === TOKEN_HEADER ? 'token' : 'authentication'
+
 /**
  * Creates the webhook of a push: with the scope, the guard, the limits and the audit row of any other. It
  * subscribes to nothing, so that it receives the updates of its task alone.
@@ -42,7 +49,7 @@ export const createPush = operation({
     response: { webhook_id: 'webhook' },
   },
   async prepare({ platform, body }) {
-    judgeHeaders(platform, body.headers)
+    judgeHeaders(platform, body.headers, fieldOf)
     return judgeTarget(platform, body.url, 'url')
   },
   async run(call) {

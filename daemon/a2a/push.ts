@@ -4,7 +4,7 @@ import { deleteWebhook } from '../families/webhooks/operations/delete.ts'
 import { getWebhook } from '../families/webhooks/operations/read.ts'
 import { judgeHeaders, judgeTarget } from '../families/webhooks/service.ts'
 import type { A2aCall } from './call.ts'
-import { createPush } from './push-operation.ts'
+import { TOKEN_HEADER, createPush, fieldOf } from './push-operation.ts'
 import { judgeRoom } from './push-room.ts'
 import { requireTask } from './tasks.ts'
 import type { Message, PushConfig } from './wire.ts'
@@ -53,7 +53,6 @@ export async function putPush(
 ): Promise<WirePush> {
   const scheme = wanted.authentication?.scheme ?? null
   const headers = headersOf(wanted)
-  judgeHeaders(call.platform, headers, fieldOf)
   const known = (await call.platform.store.tasks.pushes(task.id)).find((push) => push.id === id)
   if (known === undefined || !(await isSame(call, known, wanted.url, headers))) {
     const value = { task_id: task.id, id, url: wanted.url, headers, scheme }
@@ -148,15 +147,10 @@ function show({ id, task_id, scheme }: Pick<TaskPush, 'id' | 'task_id' | 'scheme
   return { id, taskId: task_id, url, ...(scheme !== null && { authentication: { scheme } }) }
 }
 
-const TOKEN = 'X-A2A-Notification-Token'
-
-/** The field of a configuration that a header is made of. */
-const fieldOf = (header: string): string => (header === TOKEN ? 'token' : 'authentication')
-
 function headersOf({ token, authentication }: Target): Readonly<Record<string, string>> {
   const { scheme, credentials = '' } = authentication ?? {}
   return {
-    ...(token !== undefined && token !== '' && { [TOKEN]: token }),
+    ...(token !== undefined && token !== '' && { [TOKEN_HEADER]: token }),
     ...(scheme !== undefined && { Authorization: `${scheme} ${credentials}`.trim() }),
   }
 }
