@@ -38,6 +38,12 @@ export function missingPackages(names: readonly OptionalPackage[]): readonly Opt
   return [...new Set(names)].filter((name) => findModule(MODULES[name]) === undefined)
 }
 
+/** What is missing and its remedy, after `… need`: `a package that is not installed: npm i pg`. */
+export function describeMissing(missing: readonly OptionalPackage[]): string {
+  const which = missing.length === 1 ? 'a package that is' : 'packages that are'
+  return `${which} not installed: ${installCommand(missing)}`
+}
+
 /** The command that installs packages. */
 export function installCommand(names: readonly OptionalPackage[]): string {
   return `npm i ${names.join(' ')}`
@@ -52,6 +58,5 @@ export function installCommand(names: readonly OptionalPackage[]): string {
 export function requirePackages(purpose: string, names: readonly OptionalPackage[]): void {
   const missing = missingPackages(names)
   if (missing.length === 0) return
-  const what = missing.length === 1 ? 'a package that is' : 'packages that are'
-  throw new Error(`${purpose} needs ${what} not installed: ${installCommand(missing)}`)
+  throw new Error(`${purpose} needs ${describeMissing(missing)}`)
 }

@@ -25,7 +25,7 @@ import type { OpenedPlatform } from './platform/open.ts'
 import type { OpenOptions } from './store/open.ts'
 
 export type { OptionalPackage } from './packages.ts'
-export { installCommand, missingPackages } from './packages.ts'
+export { describeMissing, installCommand, missingPackages } from './packages.ts'
 export { joinable } from './store/adapters/join.ts'
 export { runInKnex, sqliteFileOfKnex } from './store/adapters/knex-database.ts'
 export { untilAged } from './store/hold.ts'

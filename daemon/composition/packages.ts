@@ -1,6 +1,6 @@
 import type { ContractName } from '../../plugins/plugin.ts'
 import type { OptionalPackage } from '../../plugins/registry.ts'
-import { installCommand, isPostgresUrl, missingPackages } from '../../plugins/registry.ts'
+import { describeMissing, isPostgresUrl, missingPackages } from '../../plugins/registry.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/config.ts'
 import { unloadedExtensions } from './extensions/open.ts'
@@ -53,6 +53,5 @@ export function requireInstalled(needing: Needing): void {
   )
   const missing = missingPackages(needed)
   if (missing.length === 0) return
-  const which = missing.length === 1 ? 'a package that is' : 'packages that are'
-  throw new ConfigError(`these settings need ${which} not installed: ${installCommand(missing)}`)
+  throw new ConfigError(`these settings need ${describeMissing(missing)}`)
 }
