@@ -25,6 +25,9 @@ const counter = (help: string, read: () => readonly Sample[]): Metric => ({
   read,
 })
 
+/** Once: a clock that is set later must not look like a restart. */
+const STARTED = Math.round(Date.now() / 1000 - process.uptime())
+
 /** Metrics of the process, under the names that exporters of Node agree on. */
 const METRICS: Readonly<Record<string, Metric>> = {
   process_cpu_user_seconds_total: counter('User CPU time in seconds.', () => [
@@ -34,7 +37,7 @@ const METRICS: Readonly<Record<string, Metric>> = {
     { value: process.cpuUsage().system / MICROS },
   ]),
   process_start_time_seconds: gauge('Start of the process, in seconds since 1970.', () => [
-    { value: Math.round(Date.now() / 1000 - process.uptime()) },
+    { value: STARTED },
   ]),
   process_resident_memory_bytes: gauge('Resident memory in bytes.', () => [
     { value: process.memoryUsage.rss() },
