@@ -7,7 +7,7 @@
  * import { runCases } from 'keyhook/plugins/conformance'
  * import { sqlClientCases } from 'keyhook/plugins/store/sql/conformance'
  *
- * runCases(sqlClientCases, makeHarness, (name, run) => void test(name, run), ['reopen'])
+ * runCases(sqlClientCases, makeHarness, (name, run) => void test(name, run), ['reopen', 'hold'])
  *
  * @module
  */

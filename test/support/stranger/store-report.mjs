@@ -97,7 +97,7 @@ function clientHarness(openClient) {
 const { openClient, makeHarness, able, close } = await { pglite, nodeSqlite }[process.argv[2]]()
 const cases = []
 const register = (name, run) => cases.push([name, run])
-const left = runCases(sqlClientCases, clientHarness(openClient), register, ['reopen'])
+const left = runCases(sqlClientCases, clientHarness(openClient), register, ['reopen', 'hold'])
 left.push(...runCases(storeCases, makeHarness, register, able))
 const failed = {}
 for (const [name, run] of cases) {

@@ -1,7 +1,7 @@
 import type { ConformanceCase, ConformanceHarness } from '../../../conformance.ts'
 import type { SqlClient } from '../client.ts'
 
-/** The client under test. */
+/** The client under test. Its capabilities: `reopen`, and `hold` where it has that method. */
 export interface SqlClientHarness extends ConformanceHarness {
   /** Opens a client of an empty database, of its own for every case. */
   open(): Promise<SqlClient>
