@@ -9,7 +9,7 @@ export const MINUTE: Millis = 60 * SECOND
 export const HOUR: Millis = 60 * MINUTE
 export const DAY: Millis = 24 * HOUR
 
-/** Texts of instants that were formatted before, by their last bits. */
+/** The last instant with each remainder modulo 256, and its text. */
 const formatted = Array.from({ length: 256 }, () => ({ at: 0, text: new Date(0).toISOString() }))
 
 /**

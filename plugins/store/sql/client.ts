@@ -16,8 +16,8 @@ export type Query = <Row extends object = Record<string, unknown>>(
 ) => Promise<Row[]>
 
 /**
- * The database client of the SQL store. `createOneWriterClient` in `../sql.ts` makes one of the parts that differ between databases
- * which one process writes.
+ * The database client of the SQL store. For a database that one process writes, `createOneWriterClient` in `../sql.ts`
+ * makes one of a few parts.
  */
 export interface SqlClient {
   readonly dialect: Dialect
