@@ -39,6 +39,8 @@ const LONGEST_WAIT = 700
 const LANDS = 250
 const TAKEN_WITHIN = 20_000
 const QUIET_WITHIN = 30_000
+/** How often a daemon may have nothing left to send when it is paused, in all cycles. */
+const IDLE_PAUSES = 20
 
 interface Row {
   readonly number: number
@@ -129,7 +131,8 @@ export async function runZombies(options: ZombieOptions): Promise<ZombieResult> 
     return found
   }
 
-  async function cycle(member: Member, account: string): Promise<void> {
+  /** Resolves to whether the daemon held claims when it was paused: only then is it a cycle. */
+  async function cycle(member: Member, account: string): Promise<boolean> {
     const others = fleet.members.filter((one) => one !== member)
     came.clear()
     const began = new Date().toISOString()
@@ -148,7 +151,6 @@ export async function runZombies(options: ZombieOptions): Promise<ZombieResult> 
     member.goOn()
     await untilQuiet()
     reread()
-    result.cycles++
     result.deliveries += came.size
     result.takenOver += held.length
     result.underWay += held.filter((id) => before.get(id)?.length === 0).length
@@ -192,10 +194,12 @@ export async function runZombies(options: ZombieOptions): Promise<ZombieResult> 
         () => `${id} ${held.includes(id)}: ${JSON.stringify(sent)}`,
       )
     }
+    if (held.length > 0) result.cycles++
     progress(
       `${result.cycles} cycles; ${held.length} claims taken over after ${taken - paused} ms, ` +
         `${result.offered} outcomes offered late so far, ${ledger.violations.length} violations`,
     )
+    return held.length > 0
   }
 
   try {
@@ -210,9 +214,10 @@ export async function runZombies(options: ZombieOptions): Promise<ZombieResult> 
     await api.ask('PUT', '/v1/event-types/fleet.paused')
     const url = `http://127.0.0.1:${port}/patient/paused`
     await api.ask('POST', '/v1/webhooks', { url, events: ['fleet.paused'] })
-    for (let index = 0; index < cycles && ledger.violations.length === 0; index++) {
-      const member = fleet.members[index % fleet.members.length]
-      if (member !== undefined) await cycle(member, account)
+    let idle = 0
+    while (result.cycles < cycles && idle < IDLE_PAUSES && ledger.violations.length === 0) {
+      const member = fleet.members[result.cycles % fleet.members.length]
+      if (member !== undefined && !(await cycle(member, account))) idle++
     }
     return result
   } finally {
