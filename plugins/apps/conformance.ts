@@ -17,7 +17,9 @@
 import { dropCases } from './conformance/drop.ts'
 import type { AppBytesCase } from './conformance/samples.ts'
 import { listCases } from './conformance/list.ts'
+import { memoryUseCases } from './conformance/memory-use.ts'
 import { nameCases } from './conformance/names.ts'
+import { processCases } from './conformance/processes.ts'
 import { putCases } from './conformance/put.ts'
 import { readCases } from './conformance/read.ts'
 import { refusedCases } from './conformance/refused.ts'
@@ -28,7 +30,7 @@ export type { AppBytesCase, AppBytesHarness } from './conformance/samples.ts'
 
 /**
  * All cases, each on storage of its own. Those that require `durable` are for storage that outlives its
- * process.
+ * process, those that require `manyProcesses` for storage that several processes may share.
  */
 export const appBytesCases: readonly AppBytesCase[] = [
   ...putCases,
@@ -39,4 +41,6 @@ export const appBytesCases: readonly AppBytesCase[] = [
   ...dropCases,
   ...nameCases,
   ...reopenCases,
+  ...memoryUseCases,
+  ...processCases,
 ]

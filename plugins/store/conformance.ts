@@ -25,6 +25,7 @@ import { keyEndCases } from './conformance/key-ends.ts'
 import { keyRotationCases } from './conformance/key-rotations.ts'
 import { keyCases } from './conformance/keys.ts'
 import { lookedAtCases } from './conformance/looked-at.ts'
+import { processCases } from './conformance/processes.ts'
 import { publishCases } from './conformance/publish.ts'
 import { purgeCases } from './conformance/purge.ts'
 import { releaseCases } from './conformance/release.ts'
@@ -58,4 +59,5 @@ export const storeCases: readonly StoreCase[] = [
   ...purgeCases,
   ...unitOfWorkCases,
   ...joinCases,
+  ...processCases,
 ]

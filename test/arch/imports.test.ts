@@ -61,6 +61,7 @@ await t.test(
       'plugins/conformance.ts',
       'plugins/contract.ts',
       'plugins/openai-client.ts',
+      'plugins/other-process.ts',
       'plugins/packages.ts',
     ])
     t.same(

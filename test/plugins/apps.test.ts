@@ -24,6 +24,9 @@ t.teardown(() => rm(root, { recursive: true, force: true }))
 const server = await startPostgres()
 t.teardown(() => server.stop())
 
+const OTHER_DISK = new URL('../support/conformance/apps-disk.js', import.meta.url).href
+const OTHER_POSTGRES = new URL('../support/conformance/apps-postgres.js', import.meta.url).href
+
 let made = 0
 const newPath = (): string => join(root, String(made++))
 
@@ -47,7 +50,11 @@ async function memoryHarness(): Promise<AppBytesHarness> {
 async function diskHarness(): Promise<AppBytesHarness> {
   const time = createTime()
   const folder = newPath()
-  return { ...time, open: () => openDiskBytes({ folder, clock: time.clock }) }
+  return {
+    ...time,
+    open: () => openDiskBytes({ folder, clock: time.clock }),
+    otherProcess: () => ({ module: OTHER_DISK, argument: folder }),
+  }
 }
 
 const PREFIX = 'dev_'
@@ -71,7 +78,8 @@ async function sqliteHarness(): Promise<AppBytesHarness> {
   }
 }
 
-const pool = poolOn(t, await server.createDatabase())
+const url = await server.createDatabase()
+const pool = poolOn(t, url)
 
 function openClient(): SqlClient {
   const source = fromPool(pool)
@@ -87,6 +95,10 @@ async function postgresHarness(): Promise<AppBytesHarness> {
   return {
     ...time,
     open: () => openDatabaseBytes({ client: openClient(), tablePrefix: PREFIX, clock: time.clock }),
+    otherProcess: () => ({
+      module: OTHER_POSTGRES,
+      argument: { url, tablePrefix: PREFIX },
+    }),
   }
 }
 
@@ -97,14 +109,20 @@ interface Suite {
   readonly lacks: Readonly<Record<string, string>>
 }
 
+const ONE_PROCESS = 'one process opens it'
+
 const SUITES: Readonly<Record<string, Suite>> = {
   memory: {
     makeHarness: memoryHarness,
     manyProcesses: false,
-    lacks: { durable: 'it is gone with its process' },
+    lacks: { durable: 'it is gone with its process', manyProcesses: ONE_PROCESS },
   },
   'a folder': { makeHarness: diskHarness, manyProcesses: true, lacks: {} },
-  SQLite: { makeHarness: sqliteHarness, manyProcesses: false, lacks: {} },
+  SQLite: {
+    makeHarness: sqliteHarness,
+    manyProcesses: false,
+    lacks: { manyProcesses: ONE_PROCESS },
+  },
   PostgreSQL: { makeHarness: postgresHarness, manyProcesses: true, lacks: {} },
 }
 
@@ -119,7 +137,7 @@ for (const [name, { makeHarness, manyProcesses, lacks }] of Object.entries(SUITE
         t.pass('as the contract says')
       })
     }
-    const capabilities = ['durable'].filter((capability) => !(capability in lacks))
+    const capabilities = ['durable', 'manyProcesses'].filter((capability) => !(capability in lacks))
     const left = runCases(appBytesCases, makeHarness, register, capabilities)
     const meaningless = appBytesCases.filter(({ requires = '' }) => requires in lacks)
     t.same(

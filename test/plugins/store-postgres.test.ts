@@ -26,6 +26,7 @@ import { beginOn, openOn, poolOn, sequelizeOn } from '../support/postgres-client
 
 const NOW = 1_800_000_000_000
 const clock = { now: () => NOW }
+const OTHER_PROCESS = new URL('../support/conformance/store-postgres.js', import.meta.url).href
 const server = await startPostgres()
 t.teardown(() => server.stop())
 
@@ -73,6 +74,9 @@ for (const [name, make] of Object.entries(WAYS)) {
     async function makeHarness(): Promise<StoreHarness> {
       await empty(pool)
       const opened: Store[] = []
+      async function closeAll(): Promise<void> {
+        for (const store of opened.splice(0)) await store.close()
+      }
       async function open(): Promise<Store> {
         const { store } = await openStore(database, { tablePrefix: '' })
         opened.push(store)
@@ -83,9 +87,13 @@ for (const [name, make] of Object.entries(WAYS)) {
         open,
         openPair: async () => [await open(), await open()],
         begin,
-        async close() {
-          for (const store of opened) await store.close()
+        async reopen(work) {
+          await closeAll()
+          await work()
+          return open()
         },
+        otherProcess: () => ({ module: OTHER_PROCESS, argument: url }),
+        close: closeAll,
       }
     }
 
@@ -95,7 +103,7 @@ for (const [name, make] of Object.entries(WAYS)) {
         t.pass('as the contract says')
       })
     }
-    const able = ['join', 'overlap', 'watch', 'manyProcesses', 'concurrentReads']
+    const able = ['join', 'overlap', 'watch', 'manyProcesses', 'concurrentReads', 'durable']
     const left = runCases(storeCases, makeHarness, register, able)
     t.same(left, [], 'no case is left out')
   })

@@ -18,6 +18,8 @@ const clock = { now: () => NOW }
 const root = await mkdtemp(join(tmpdir(), 'keyhook-store-'))
 t.teardown(() => rm(root, { recursive: true, force: true }))
 
+const OTHER_PROCESS = new URL('../support/conformance/store-sqlite.js', import.meta.url).href
+
 let files = 0
 const newFile = (): string => join(root, `${files++}.sqlite`)
 
@@ -31,19 +33,32 @@ async function memoryHarness(): Promise<StoreHarness> {
 /** Every store is a copy of one migrated file. */
 async function sqliteHarness(): Promise<StoreHarness> {
   const opened = new Map<Store, string>()
+  let last = ''
+  async function openFile(file: string): Promise<Store> {
+    const { store } = await openSqliteStore(file)
+    opened.set(store, file)
+    last = file
+    return store
+  }
+  async function closeAll(): Promise<void> {
+    for (const store of opened.keys()) await store.close()
+    opened.clear()
+  }
   return {
     clock,
     async open() {
       const file = newFile()
       await copyFile(template, file)
-      const { store } = await openSqliteStore(file)
-      opened.set(store, file)
-      return store
+      return openFile(file)
     },
+    async reopen(work) {
+      await closeAll()
+      await work()
+      return openFile(last)
+    },
+    otherProcess: () => ({ module: OTHER_PROCESS, argument: last }),
     begin: (store) => beginOn(store, opened.get(store) ?? ''),
-    async close() {
-      for (const store of opened.keys()) await store.close()
-    },
+    close: closeAll,
   }
 }
 
@@ -74,6 +89,7 @@ async function beginOn(store: Store, file: string): Promise<OpenTransaction> {
   return { handle: database, commit: endWith('COMMIT'), rollback: endWith('ROLLBACK') }
 }
 
+const ONE_PROCESS = 'one process opens it'
 const NO_WATCH = 'no other process writes, and who commits a joined unit says so itself'
 
 interface Suite {
@@ -91,12 +107,18 @@ const SUITES: Readonly<Record<string, Suite>> = {
       join: 'it is in no database that an embedder could have a transaction on',
       overlap: 'its units run one after another',
       watch: NO_WATCH,
+      durable: 'it is gone with its process',
+      manyProcesses: ONE_PROCESS,
     },
   },
   SQLite: {
     makeHarness: sqliteHarness,
-    capabilities: ['join', 'concurrentReads'],
-    lacks: { overlap: 'a file has one writer at a time', watch: NO_WATCH },
+    capabilities: ['join', 'concurrentReads', 'durable'],
+    lacks: {
+      overlap: 'a file has one writer at a time',
+      watch: NO_WATCH,
+      manyProcesses: ONE_PROCESS,
+    },
   },
 }
 

@@ -57,7 +57,7 @@ export const listCases: readonly AppBytesCase[] = [
       for (const list of lists) {
         const digests = list.map(({ sha256 }) => sha256)
         assert.deepEqual(digests, [...new Set(digests)].sort())
-        for (const { sha256 } of stay) assert.ok(digests.includes(sha256))
+        for (const { sha256 } of stay) assert.ok(digests.includes(sha256), sha256)
       }
     },
   },

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../../../lib/engine/ports.ts'
 import type { Millis } from '../../../lib/time.ts'
 import type { ConformanceCase, ConformanceHarness } from '../../conformance.ts'
+import type { OtherProcess } from '../../other-process.ts'
 import type { AppBytes, Listed } from '../contract.ts'
 
 /** What an implementation gives the suite: one place, with nothing in it, for every case. */
@@ -12,6 +13,8 @@ export interface AppBytesHarness extends ConformanceHarness {
    * else can open answers the same each time.
    */
   open(): Promise<AppBytes>
+  /** How another process opens the place; required for `manyProcesses`. */
+  otherProcess?(): OtherProcess
   /** What `kept_at` is read from. */
   readonly clock: Pick<Clock, 'now'>
   /** Resolves once the clock has gone on by so much. */

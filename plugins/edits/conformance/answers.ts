@@ -71,8 +71,9 @@ export const answerCases: readonly EditCase[] = [
       assert.ok(reports.length > 0)
       for (const { stage, done, total } of reports) {
         assert.ok(['reading', 'asking', 'repairing', 'applying'].includes(stage), stage)
-        assert.ok(Number.isSafeInteger(done) && done >= 0)
-        assert.ok(total === null || (Number.isSafeInteger(total) && total >= done))
+        const said = `${stage}: ${done} of ${total}`
+        assert.ok(Number.isSafeInteger(done) && done >= 0, said)
+        assert.ok(total === null || (Number.isSafeInteger(total) && total >= done), said)
       }
     },
   },
@@ -84,7 +85,7 @@ export const answerCases: readonly EditCase[] = [
       assert.ok(outcome.model.length > 0)
       const { input_tokens, output_tokens, cached_tokens, estimated } = outcome.usage
       for (const count of [input_tokens, output_tokens, cached_tokens]) {
-        assert.ok(Number.isSafeInteger(count) && count >= 0)
+        assert.ok(Number.isSafeInteger(count) && count >= 0, JSON.stringify(outcome.usage))
       }
       assert.ok(cached_tokens <= input_tokens)
       assert.equal(typeof estimated, 'boolean')

@@ -1,19 +1,24 @@
 import assert from 'node:assert/strict'
 import type { Clock } from '../../../lib/engine/ports.ts'
 import type { ConformanceCase, ConformanceHarness } from '../../conformance.ts'
+import type { OtherProcess } from '../../other-process.ts'
 import type { Store } from '../contract.ts'
 
 /**
  * The store under test: opens an empty one for every case.
  *
- * Its capabilities: `concurrentReads` (reads are answered while a unit of work is open), `join`, `overlap` and
- * `watch` (as in the contract), `manyProcesses`.
+ * Its capabilities: `concurrentReads` (reads are answered while a unit of work is open), `durable` (what is
+ * committed outlives the process), `join`, `overlap`, `watch` and `manyProcesses` (as in the contract).
  */
 export interface StoreHarness extends ConformanceHarness {
   /** Opens the store, empty and with its schema up to date. */
   open(): Promise<Store>
   /** Two connections to one empty store; given by a store that says `manyProcesses`. */
   openPair?(): Promise<readonly [Store, Store]>
+  /** Closes the store, runs `work`, and opens the same store again; required for `durable`. */
+  reopen?(work: () => Promise<void>): Promise<Store>
+  /** How another process opens the store; required for `durable` and `manyProcesses`. */
+  otherProcess?(): OtherProcess
   /**
    * Begins a transaction of the embedder on the store's database; required for a store with `join`. With
    * `overlap` it may be open while the store writes; otherwise the store is held.

@@ -1,65 +1,9 @@
 import assert from 'node:assert/strict'
-import type { Store, StoreTx } from '../contract.ts'
+import type { Store } from '../contract.ts'
+import { AFTER, BEFORE, changeEverything, look, openWithOne } from './changes.ts'
 import type { StoreCase } from './harness.ts'
 import { openRacers } from './harness.ts'
-import {
-  ACCOUNT,
-  BORN,
-  deliveryOf,
-  insertWebhooks,
-  publicationOf,
-  publishDeliveries,
-  sampleAccount,
-  sampleDelivery,
-  sampleKey,
-  sampleUser,
-  sampleWebhook,
-} from './samples.ts'
-
-/** Changes something of every noun. */
-async function changeEverything(tx: StoreTx): Promise<void> {
-  await tx.accounts.insert(sampleAccount())
-  await tx.accounts.putMetaOnce('brand', 'service')
-  await tx.keys.insert(sampleKey('key_1'))
-  await tx.disableWebhook('wh_1', 'manual', BORN)
-  await tx.webhooks.insert(sampleWebhook('wh_2'))
-  await tx.insertPublished([publicationOf(sampleDelivery('d2'))])
-  await tx.deliveries.requestRetry('d1', BORN)
-}
-
-/** What of it can be seen. */
-async function look(store: Pick<StoreTx | Store, 'accounts' | 'keys' | 'webhooksOf' | 'events'>) {
-  return {
-    account: (await store.accounts.get(ACCOUNT)) !== undefined,
-    meta: await store.accounts.meta('brand'),
-    key: (await store.keys.findChain('hash of key_1')) !== undefined,
-    webhooks: (await store.webhooksOf(ACCOUNT)).map(({ id, status }) => `${id} ${status}`),
-    event: (await store.events.get(ACCOUNT, 'evt_d2')) !== undefined,
-  }
-}
-
-const BEFORE = {
-  account: false,
-  meta: undefined,
-  key: false,
-  webhooks: ['wh_1 active'],
-  event: false,
-}
-
-const AFTER = {
-  account: true,
-  meta: 'service',
-  key: true,
-  webhooks: ['wh_1 disabled', 'wh_2 active'],
-  event: true,
-}
-
-async function openWithOne({ open }: { open(): Promise<Store> }): Promise<Store> {
-  const store = await open()
-  await insertWebhooks(store, sampleWebhook('wh_1'))
-  await publishDeliveries(store, sampleDelivery('d1', { status: 'skipped' }))
-  return store
-}
+import { BORN, deliveryOf, sampleAccount, sampleUser } from './samples.ts'
 
 const commitCases: readonly StoreCase[] = [
   {
