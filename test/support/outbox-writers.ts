@@ -21,6 +21,8 @@ interface Candidate extends Writer {
   /** The program of its language or shell, with an argument that has it print its version. */
   readonly toolchain: readonly [program: string, version: string]
   readonly driver: string
+  /** Commands that install the driver into the folder; none where it is part of the toolchain. */
+  readonly install?: readonly (readonly string[])[]
   /** Prepares the program; false when its driver is missing. */
   isReady(): boolean
 }
@@ -32,16 +34,24 @@ export interface MissingWriter {
   readonly isToolchain: boolean
 }
 
-/** The writers of this machine, those in Node always, and what the others lack. */
-export function findWriters(folder: string): {
+/**
+ * The writers of this machine, those in Node always, and what the others lack.
+ *
+ * @param installs whether drivers are installed into the folder, from the registries of their languages
+ */
+export function findWriters(
+  folder: string,
+  installs: boolean,
+): {
   readonly writers: readonly Writer[]
   readonly missing: readonly MissingWriter[]
 } {
   const writers: Writer[] = []
   const missing: MissingWriter[] = []
   for (const one of [...node(folder), ...shells(), ...python(folder), go(folder), java(folder)]) {
-    const { name, toolchain } = one
+    const { name, toolchain, install = [] } = one
     const isThere = succeeds(toolchain)
+    if (isThere && installs) for (const command of install) runInstall(command, folder)
     if (isThere && one.isReady()) writers.push(one)
     else missing.push({ name, lacks: isThere ? one.driver : toolchain[0], isToolchain: !isThere })
   }
@@ -51,7 +61,12 @@ export function findWriters(folder: string): {
 const succeeds = ([program = '', ...args]: readonly string[], cwd?: string): boolean =>
   spawnSync(program, args, { cwd, stdio: 'ignore', env: OFFLINE }).status === 0
 
-/** Nothing is downloaded by a test. */
+/** A registry that does not answer is a driver that is missing. */
+function runInstall([program = '', ...args]: readonly string[], cwd: string): void {
+  spawnSync(program, args, { cwd, stdio: 'ignore', timeout: 120_000 })
+}
+
+/** Nothing is downloaded but by an installation. */
 const OFFLINE = {
   ...process.env,
   GOPROXY: 'off',
@@ -187,6 +202,11 @@ print("open", flush=True)
 time.sleep(600)
 `
 
+const PSYCOPG = [
+  ['python3', '-m', 'venv', 'venv'],
+  ['venv/bin/pip', 'install', 'psycopg[binary]==3.2.9'],
+] as const
+
 function python(folder: string): readonly Candidate[] {
   const drivers = {
     sqlite3: {
@@ -203,17 +223,22 @@ function python(folder: string): readonly Candidate[] {
   } as const
   return Object.entries(drivers).map(([driver, { dialect, text }]): Candidate => {
     const program = join(folder, `${driver}_writer.py`)
+    const python = (): string => {
+      const own = join(folder, 'venv/bin/python')
+      return driver === 'psycopg' && existsSync(own) ? own : 'python3'
+    }
     return {
       name: `Python, ${driver}`,
       dialect,
       driver,
       toolchain: ['python3', '--version'],
+      install: driver === 'psycopg' ? PSYCOPG : [],
       isReady() {
         writeFileSync(program, text)
-        return succeeds(['python3', '-c', `import ${driver}`])
+        return succeeds([python(), '-c', `import ${driver}`])
       },
       command: (url, first, count) => [
-        'python3',
+        python(),
         program,
         fileOf(url),
         String(first),
@@ -271,22 +296,21 @@ func main() {
 }
 `
 
-/** Built once, from modules that the machine has already. */
+/** Built once. */
 function go(folder: string): Candidate {
   const program = join(folder, 'go-writer')
+  writeFileSync(join(folder, 'main.go'), GO)
+  writeFileSync(
+    join(folder, 'go.mod'),
+    'module writer\n\ngo 1.21\n\nrequire github.com/lib/pq v1.10.9\n',
+  )
   return {
     name: 'Go, lib/pq',
     dialect: 'postgres',
     driver: 'lib/pq',
     toolchain: ['go', 'version'],
-    isReady() {
-      writeFileSync(join(folder, 'main.go'), GO)
-      writeFileSync(
-        join(folder, 'go.mod'),
-        'module writer\n\ngo 1.21\n\nrequire github.com/lib/pq v1.10.9\n',
-      )
-      return succeeds(['go', 'build', '-o', program, '.'], folder)
-    },
+    install: [['go', 'mod', 'tidy']],
+    isReady: () => succeeds(['go', 'build', '-o', program, '.'], folder),
     command: (url, first, count) => [program, settingsOf(url), String(first), String(count)],
   }
 }
@@ -332,18 +356,28 @@ class Writer {
 }
 `
 
-/** The driver: a jar with its native library, or where Debian's libxerial-sqlite-jdbc-java puts it. */
-const SQLITE_JDBC = process.env['KEYHOOK_TEST_SQLITE_JDBC'] ?? '/usr/share/java/sqlite-jdbc.jar'
+const SQLITE_JDBC = 'org.xerial:sqlite-jdbc:3.50.3.0'
 
 function java(folder: string): Candidate {
-  const classes = `${folder}:${SQLITE_JDBC}`
+  const driver = join(folder, 'sqlite-jdbc.jar')
+  const classes = `${folder}:${driver}`
   return {
     name: 'Java, SQLite JDBC',
     dialect: 'sqlite',
-    driver: `SQLite JDBC (${SQLITE_JDBC})`,
+    driver: 'SQLite JDBC',
     toolchain: ['javac', '-version'],
+    install: [
+      [
+        'mvn',
+        '-q',
+        'dependency:copy',
+        `-Dartifact=${SQLITE_JDBC}`,
+        `-DoutputDirectory=${folder}`,
+        '-Dmdep.stripVersion=true',
+      ],
+    ],
     isReady() {
-      if (!existsSync(SQLITE_JDBC)) return false
+      if (!existsSync(driver)) return false
       const source = join(folder, 'Writer.java')
       writeFileSync(source, JAVA)
       try {
