@@ -56,6 +56,7 @@ export async function openPlugins(
   const options = { ...ports, ownHosts }
   const own = await createExtensions(extensions.loaded, options, closers)
   const isReplaced = (contract: ContractName): boolean => extensions.replaced.has(contract)
+  for (const destination of given.destinations?.values() ?? []) closedWith(closers, destination)
   const egress = closedWith(closers, given.egress ?? (await openEgress(config, ownHosts)))
 
   const openedBy = async <T extends Partial<Closable>>(
