@@ -20,8 +20,23 @@ export type { DestinationCase, DestinationHarness, Received } from './conformanc
 
 /** Names that nobody declares, some of which an implementation may take for a path, an address or a key. */
 const UNDECLARED = [
-  ...['', 'undeclared', '.', '..', '../orders', '/etc/passwd', 'a/b', 'constructor', '__proto__'],
-  ...['//127.0.0.1:9', '127.0.0.1:9', 'user:pw@127.0.0.1', 'a b', 'a\r\nb', 'a\0b', '*', '#'],
+  '',
+  'undeclared',
+  '.',
+  '..',
+  '../orders',
+  '/etc/passwd',
+  'a/b',
+  'constructor',
+  '__proto__',
+  '//127.0.0.1:9',
+  '127.0.0.1:9',
+  'user:pw@127.0.0.1',
+  'a b',
+  'a\r\nb',
+  'a\0b',
+  '*',
+  '#',
   'x'.repeat(10_000),
 ]
 

@@ -5,8 +5,16 @@ const CODES: ReadonlyMap<string, DestinationErrorCode> = new Map(
   Object.entries({
     dns: ['ENOTFOUND', 'EAI_AGAIN', 'ENODATA', 'ESERVFAIL'],
     connect: [
-      ...['ECONNREFUSED', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'],
-      ...['EADDRNOTAVAIL', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE'],
+      'ECONNREFUSED',
+      'EHOSTUNREACH',
+      'EHOSTDOWN',
+      'ENETUNREACH',
+      'ENETDOWN',
+      'EADDRNOTAVAIL',
+      'EACCES',
+      'EPERM',
+      'EMFILE',
+      'ENFILE',
     ],
     timeout: ['ETIMEDOUT'],
     reset: ['ECONNRESET', 'ECONNABORTED', 'EPIPE'],
@@ -26,7 +34,8 @@ export function refusedAs(cause: DestinationCause, internal?: string): Destinati
 /** What an error of the network means; one without a known code is a connection that broke off. */
 export function failureOf(error: unknown): DestinationOutcome {
   if (error instanceof RefusedError) return refusedAs(error.refusal, error.message)
-  const { code = '', message = String(error) } = error as NodeJS.ErrnoException
+  const { code = '', message }: NodeJS.ErrnoException =
+    error instanceof Error ? error : new Error(String(error))
   const meaning = CODES.get(code) ?? (TLS.test(code) ? 'tls' : codeOfText(message))
   return { ok: false, code: meaning, internal: message }
 }

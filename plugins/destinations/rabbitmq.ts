@@ -38,7 +38,12 @@ async function connect(address: RabbitMqAddress, lost: () => void): Promise<Conn
   const opened = await amqplib
     .connect(
       {
-        ...{ protocol: isSecure ? 'amqps' : 'amqp', hostname, port, username, password, vhost },
+        protocol: isSecure ? 'amqps' : 'amqp',
+        hostname,
+        port,
+        username,
+        password,
+        vhost,
         heartbeat: HEARTBEAT,
       },
       { timeout: CONNECT_TIMEOUT, noDelay: true, clientProperties: { connection_name: 'keyhook' } },

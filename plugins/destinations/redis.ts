@@ -65,7 +65,10 @@ function createClientOf({ hostname, port, isSecure, ...address }: RedisAddress) 
   const { username, password, database } = address
   return createClient({
     socket: {
-      ...{ host: hostname, port, connectTimeout: CONNECT_TIMEOUT, socketTimeout: SILENCE },
+      host: hostname,
+      port,
+      connectTimeout: CONNECT_TIMEOUT,
+      socketTimeout: SILENCE,
       // The deliveries reconnect.
       reconnectStrategy: false,
       ...(isSecure && { tls: true as const, servername: hostname }),
@@ -83,7 +86,11 @@ function createClientOf({ hostname, port, isSecure, ...address }: RedisAddress) 
 function fieldsOf(message: DestinationMessage): Record<string, string | Buffer> {
   const { id, event_id, type, account_id, webhook_id, headers, body } = message
   return {
-    ...{ id, event_id, type, account_id, webhook_id },
+    id,
+    event_id,
+    type,
+    account_id,
+    webhook_id,
     headers: JSON.stringify(headers),
     body: Buffer.from(body.buffer, body.byteOffset, body.byteLength),
   }

@@ -95,8 +95,15 @@ await t.test('what the operator does not declare is refused, and no address is',
   const { world } = await open(t)
   const receiver = await receiverFor(t)
   const unknown = [
-    ...['memory:ordres', 'rabbitmq:orders', 'redis:orders', 'folder:orders', 'constructor:name'],
-    ...['memory:constructor', 'javascript:alert', 'memory:to-string', 'mailto:someone'],
+    'memory:ordres',
+    'rabbitmq:orders',
+    'redis:orders',
+    'folder:orders',
+    'constructor:name',
+    'memory:constructor',
+    'javascript:alert',
+    'memory:to-string',
+    'mailto:someone',
   ]
   for (const url of unknown) {
     const made = await world.request('POST', '/v1/webhooks', { body: { url, events: ['*'] } })
@@ -113,14 +120,21 @@ await t.test('what the operator does not declare is refused, and no address is',
   }
   const { port } = receiver
   const addresses = [
-    ...[
-      `memory://127.0.0.1:${port}`,
-      `memory:127.0.0.1:${port}`,
-      `memory:orders@127.0.0.1:${port}`,
-    ],
-    ...[`amqp://127.0.0.1:${port}`, `redis://127.0.0.1:${port}/0`, `memory:orders?url=x`],
-    ...['memory:', 'memory:Orders', 'MEMORY:orders', 'memory:orders/', 'memory:orders#a'],
-    ...[' memory:orders', 'memory:orders\n', `memory:o${'x'.repeat(64)}`, 'localhost:8080'],
+    `memory://127.0.0.1:${port}`,
+    `memory:127.0.0.1:${port}`,
+    `memory:orders@127.0.0.1:${port}`,
+    `amqp://127.0.0.1:${port}`,
+    `redis://127.0.0.1:${port}/0`,
+    `memory:orders?url=x`,
+    'memory:',
+    'memory:Orders',
+    'MEMORY:orders',
+    'memory:orders/',
+    'memory:orders#a',
+    ' memory:orders',
+    'memory:orders\n',
+    `memory:o${'x'.repeat(64)}`,
+    'localhost:8080',
   ]
   for (const url of addresses) {
     const made = await world.request('POST', '/v1/webhooks', { body: { url, events: ['*'] } })
@@ -225,7 +239,9 @@ await t.test('a faulty plugin ends the attempt, and never the worker', async (t)
   const internal = { ok: false, code: 'reset', internal: 'amqp://10.0.0.1' } as const
   t.strictSame(await sendWith(async () => internal), failed('reset'), 'for logs alone')
   t.strictSame(await sendWith(async () => ({ ok: true })), {
-    ...{ ok: true, status: null, durationMs: 0 },
+    ok: true,
+    status: null,
+    durationMs: 0,
   })
 
   let given: AbortSignal | undefined

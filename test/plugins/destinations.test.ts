@@ -39,14 +39,28 @@ await t.test('declared addresses', async (t) => {
     { ...rabbit, name: 'orders', exchange: '', routingKey: 'orders' },
     { ...rabbit, name: 'all', exchange: 'events', routingKey: undefined },
     {
-      ...{ name: 'keyed', hostname: '::1', port: 5671, isSecure: true, vhost: '/' },
-      ...{ username: 'guest', password: 'guest', exchange: 'e', routingKey: 'k' },
+      name: 'keyed',
+      hostname: '::1',
+      port: 5671,
+      isSecure: true,
+      vhost: '/',
+      username: 'guest',
+      password: 'guest',
+      exchange: 'e',
+      routingKey: 'k',
     },
   ])
   t.strictSame(read.redis, [
     {
-      ...{ name: 'cache', hostname: 'cache.example', port: 7000, isSecure: true, database: 3 },
-      ...{ username: undefined, password: 'pw', stream: 's', maxLength: 1000 },
+      name: 'cache',
+      hostname: 'cache.example',
+      port: 7000,
+      isSecure: true,
+      database: 3,
+      username: undefined,
+      password: 'pw',
+      stream: 's',
+      maxLength: 1000,
     },
   ])
   t.strictSame(declare(''), { rabbitmq: [], redis: [] })

@@ -124,8 +124,12 @@ export async function startRedis(): Promise<Broker> {
     port,
     async start() {
       const settings = {
-        ...{ port, bind: '127.0.0.1', dir: folder, save: '' },
-        ...{ appendonly: 'yes', appendfsync: 'always' },
+        port,
+        bind: '127.0.0.1',
+        dir: folder,
+        save: '',
+        appendonly: 'yes',
+        appendfsync: 'always',
       }
       const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, `${value}`])
       const child = run('redis-server', flags)
@@ -150,7 +154,9 @@ export async function startRedis(): Promise<Broker> {
 function receivedOf(fields: Readonly<Record<string, Buffer>>): Received {
   const { id, type, headers, body = Buffer.alloc(0) } = fields
   return {
-    ...{ id: String(id), type: String(type), body },
+    id: String(id),
+    type: String(type),
+    body,
     headers: JSON.parse(String(headers)) as Record<string, string>,
   }
 }
