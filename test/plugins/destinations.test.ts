@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import t from 'tap'
 import { runCases } from '../../plugins/conformance.ts'
 import { parseDestinations } from '../../plugins/destinations/addresses.ts'
@@ -105,4 +108,46 @@ await t.test('a server that nobody runs is a connection that fails', async (t) =
     assertFailed(outcome, 'connect')
     t.pass(type)
   }
+})
+
+/** Answers every command by a line, and counts who connects. */
+async function startLines(answer: (command: string) => string) {
+  let connections = 0
+  const server = createServer((socket) => {
+    connections += 1
+    socket.on('error', () => undefined)
+    socket.on('data', (bytes) => {
+      for (const [, name = ''] of bytes
+        .toString('latin1')
+        .matchAll(/\*\d+\r\n\$\d+\r\n(\w+)\r\n/g)) {
+        socket.write(`${answer(name)}\r\n`)
+      }
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return { port, connections: () => connections, close: () => void server.close() }
+}
+
+await t.test('a Redis that names another address is not followed there', async (t) => {
+  const other = await startLines(() => '+OK')
+  t.teardown(() => other.close())
+  const causes: Readonly<Record<string, string>> = {
+    [`MOVED 1 127.0.0.1:${other.port}`]: 'redirected',
+    [`ASK 1 127.0.0.1:${other.port}`]: 'redirected',
+    'OOM command not allowed': 'full',
+    'NOPERM no permissions': 'not_permitted',
+    'READONLY You cannot write against a read only replica.': 'rejected',
+  }
+  for (const [reply, cause] of Object.entries(causes)) {
+    const server = await startLines((command) => (command === 'XADD' ? `-${reply}` : '+OK'))
+    const { redis } = parseDestinations(`orders=redis://127.0.0.1:${server.port}`)
+    const destination = createRedisDestination(redis)
+    const outcome = await destination.send(messageOf({ name: 'orders' }), NEVER)
+    t.match(outcome, { ok: false, code: 'destination', cause }, reply)
+    t.equal(server.connections(), 1)
+    await destination.close()
+    server.close()
+  }
+  t.equal(other.connections(), 0)
 })

@@ -45,11 +45,14 @@ export function missingBrokers(): readonly string[] {
   ]
 }
 
+/** Kills its group once the pipe (descriptor 3) closes, also because this process was killed. */
+const UNTIL_CLOSED = '{ read -r _ <&3; kill -KILL -- -$$; } >/dev/null 2>&1 & exec "$0" "$@" 3<&-'
+
 /** Runs a program in a process group of its own. */
 function run(program: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  return spawn(program, args, {
+  return spawn('/bin/sh', ['-c', UNTIL_CLOSED, program, ...args], {
     detached: true,
-    stdio: 'ignore',
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
     env: { PATH: process.env['PATH'], ...env },
   })
 }
@@ -97,8 +100,6 @@ async function hold(
   const signal = (name: NodeJS.Signals): void => {
     for (const { pid } of running) if (pid !== undefined) process.kill(-pid, name)
   }
-  const ended = (): void => signal('SIGKILL')
-  process.once('exit', ended)
   const start = async (): Promise<void> => {
     running = await server.start()
   }
@@ -111,7 +112,6 @@ async function hold(
     resume: () => signal('SIGCONT'),
     async close() {
       await kill()
-      process.off('exit', ended)
       await rm(folder, { recursive: true, force: true, maxRetries: 5 })
     },
   }
