@@ -17,6 +17,7 @@ import type { Access } from './authority/admission.ts'
 import type { AppDirectory } from './authority/app-directory.ts'
 import type { Billing } from './billing/billing.ts'
 import type { EventPositions } from './events/positions.ts'
+import type { Destinations } from './events/sender.ts'
 import type { EventTypes } from './events/types.ts'
 import type { FairQueue } from './queues/fair-queue.ts'
 import type { SearchQueue } from './queues/reads.ts'
@@ -126,6 +127,8 @@ export interface Plugins {
   readonly editor: Editor
   /** Reads knowledge files; undefined: none are accepted. */
   readonly fileProcessor?: FileProcessor | undefined
+  /** Where webhooks may send besides https, by type. */
+  readonly destinations: Destinations
   /** Computes embeddings; undefined: knowledge is searched by words only. */
   readonly embedder?: Embedder | undefined
 }

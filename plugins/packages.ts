@@ -12,6 +12,8 @@ const MODULES = {
   sequelize: 'sequelize',
   openai: 'openai',
   stripe: 'stripe',
+  amqplib: 'amqplib',
+  '@redis/client': '@redis/client',
   unpdf: 'unpdf',
   mammoth: 'mammoth',
   'read-excel-file': 'read-excel-file/node',

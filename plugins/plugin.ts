@@ -18,6 +18,7 @@ import {
 import type { Clock } from '../lib/engine/ports.ts'
 import type { AppBytes } from './apps/contract.ts'
 import type { Deployer } from './deploy/contract.ts'
+import type { Destination } from './destinations/contract.ts'
 import type { Editor } from './edits/contract.ts'
 import type { Embedder } from './embeddings/contract.ts'
 import type { FileProcessor } from './files/contract.ts'
@@ -29,6 +30,7 @@ export interface Contracts {
   readonly files: FileProcessor
   readonly deploy: Deployer
   readonly embeddings: Embedder
+  readonly destinations: Destination
 }
 
 export type ContractName = keyof Contracts
@@ -42,6 +44,7 @@ export const CONTRACTS: {
   files: ['sniff', 'process', 'close'],
   deploy: ['build', 'activate', 'close'],
   embeddings: ['embed'],
+  destinations: ['describe', 'validate', 'send', 'close'],
 }
 
 /** One option of a plugin. Its value is text; the plugin parses it. */

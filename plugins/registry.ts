@@ -9,6 +9,8 @@ import type { DatabaseBytesOptions } from './apps/database.ts'
 import type { DiskBytesOptions } from './apps/disk.ts'
 import type { PaymentProcessorPlugin } from './billing/contract.ts'
 import type { Deployer } from './deploy/contract.ts'
+import type { RabbitMqAddress, RedisAddress } from './destinations/addresses.ts'
+import type { Destination } from './destinations/contract.ts'
 import type { Editor } from './edits/contract.ts'
 import type { OpenAiEditorOptions } from './edits/openai.ts'
 import type { EgressClient, NameLookup } from './egress/contract.ts'
@@ -24,6 +26,8 @@ import { requirePackages } from './packages.ts'
 import type { OpenedPlatform } from './platform/open.ts'
 import type { OpenOptions } from './store/open.ts'
 
+export type { DeclaredDestinations } from './destinations/addresses.ts'
+export { parseDestinations } from './destinations/addresses.ts'
 export type { OptionalPackage } from './packages.ts'
 export { describeMissing, installCommand, missingPackages } from './packages.ts'
 export { joinable } from './store/adapters/join.ts'
@@ -108,6 +112,18 @@ export const EMBEDDERS = {
   async openai(options: OpenAiEmbedderOptions): Promise<Embedder> {
     requirePackages('A model for embeddings', ['openai'])
     return (await import('./embeddings/openai.ts')).createOpenAiEmbedder(options)
+  },
+} as const
+
+/** Where webhooks may send besides https. */
+export const DESTINATIONS = {
+  async rabbitmq(addresses: readonly RabbitMqAddress[]): Promise<Destination> {
+    requirePackages('A destination of RabbitMQ', ['amqplib'])
+    return (await import('./destinations/rabbitmq.ts')).createRabbitMqDestination(addresses)
+  },
+  async redis(addresses: readonly RedisAddress[]): Promise<Destination> {
+    requirePackages('A destination of Redis', ['@redis/client'])
+    return (await import('./destinations/redis.ts')).createRedisDestination(addresses)
   },
 } as const
 

@@ -13,6 +13,8 @@ import type { EgressClient } from '../../plugins/egress/contract.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import type { Config } from '../config/config.ts'
 import { openEventPositions } from '../events/positions.ts'
+import type { Destinations } from '../events/sender.ts'
+import { createSender } from '../events/sender.ts'
 import { createEventTypes } from '../events/types.ts'
 import { taskEvents } from '../jobs/tasks.ts'
 import type { Family } from '../operations/family.ts'
@@ -26,13 +28,15 @@ interface Parts extends Machine {
   readonly store: PlatformStore
   readonly keyring: Keyring
   readonly egress: EgressClient
+  readonly destinations: Destinations
   readonly metrics: Metrics
   readonly log: Log
 }
 
 /** Creates keys and webhooks over a store; nothing is sent yet. */
 export async function createKernel(parts: Parts): Promise<Kernel> {
-  const { config, families, store, keyring, egress, clock, random, newId, metrics } = parts
+  const { config, families, store, keyring, egress, destinations } = parts
+  const { clock, random, newId, metrics } = parts
   const names = brandNames(config.brand)
   const universe = universeOf(config, families)
   const eventTypes = createEventTypes(
@@ -41,7 +45,7 @@ export async function createKernel(parts: Parts): Promise<Kernel> {
   )
   const engine = createEngine({
     store,
-    sender: egress,
+    sender: createSender({ egress, destinations, clock, log: parts.log }),
     clock,
     random,
     newId,

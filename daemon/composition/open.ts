@@ -129,6 +129,7 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
     store,
     keyring,
     egress: plugins.egress,
+    destinations: plugins.destinations,
     metrics,
     log,
   }

@@ -34,6 +34,8 @@ const NEEDS = {
   sequelize: () => true,
   openai: usesModel,
   stripe: ({ config }) => config.billing === 'stripe',
+  amqplib: ({ config }) => config.destinations.rabbitmq.length > 0,
+  '@redis/client': ({ config }) => config.destinations.redis.length > 0,
 } as const satisfies Partial<Record<OptionalPackage, Need>>
 
 /** What the daemon opens by its settings. */

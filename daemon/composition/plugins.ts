@@ -1,4 +1,5 @@
 import type { FileProcessor } from '../../plugins/files/contract.ts'
+import type { Destination } from '../../plugins/destinations/contract.ts'
 import type { ContractName, Contracts } from '../../plugins/plugin.ts'
 import { JOB_KINDS } from '../../plugins/platform/contract/jobs.ts'
 import {
@@ -17,6 +18,8 @@ import type { Log } from '../telemetry/log.ts'
 import type { Closable, Closers } from './closers.ts'
 import { openEditor } from './editor.ts'
 import { openEmbedder } from './embedder.ts'
+import type { OwnDestination } from './destinations.ts'
+import { openDestinations } from './destinations.ts'
 import { createPlugin } from './extensions/create.ts'
 import type { LoadedPlugin } from './extensions/load.ts'
 
@@ -53,6 +56,7 @@ export async function openPlugins(
   const options = { ...ports, ownHosts }
   const own = await createExtensions(extensions.loaded, options, closers)
   const isReplaced = (contract: ContractName): boolean => extensions.replaced.has(contract)
+  for (const destination of given.destinations?.values() ?? []) closedWith(closers, destination)
   const egress = closedWith(closers, given.egress ?? (await openEgress(config, ownHosts)))
 
   const openedBy = async <T extends Partial<Closable>>(
@@ -66,6 +70,7 @@ export async function openPlugins(
   }
   return {
     egress,
+    destinations: given.destinations ?? (await openDestinations(config, own.destinations, closers)),
     nameLookup: given.nameLookup ?? (await NAME_LOOKUPS.dns({ servers: config.dnsServers })),
     appBytes: own.apps,
     deployer: own.deploy ?? (await openedBy('deploy', given.deployer, DEPLOYERS.hosted)),
@@ -84,8 +89,9 @@ export async function openPlugins(
   }
 }
 
-interface Own extends Partial<Omit<Contracts, 'files'>> {
+interface Own extends Partial<Omit<Contracts, 'files' | 'destinations'>> {
   readonly files: readonly FileProcessor[]
+  readonly destinations: readonly OwnDestination[]
 }
 
 /** Readers of plugins add to the built-in one, which is asked last. */
@@ -106,13 +112,17 @@ async function createExtensions(
 ): Promise<Own> {
   const made: Partial<Record<ContractName, unknown>> = {}
   const files: FileProcessor[] = []
+  const destinations: OwnDestination[] = []
   for (const one of loaded) {
     const plugin = await createPlugin(one, machine, closers)
     requireShared(one, plugin, machine)
-    if (one.plugin.contract === 'files') files.push(plugin as FileProcessor)
-    else made[one.plugin.contract] = plugin
+    const { contract } = one.plugin
+    if (contract === 'files') files.push(plugin as FileProcessor)
+    else if (contract === 'destinations') {
+      destinations.push({ label: one.label, destination: plugin as Destination })
+    } else made[contract] = plugin
   }
-  return { ...made, files } as Own
+  return { ...made, files, destinations } as Own
 }
 
 /** @throws ConfigError for a store of one process beside a database of many */

@@ -7,6 +7,8 @@ import { LEASE_MARGIN } from '../../lib/engine/engine.ts'
 import type { MasterKey } from '../../lib/engine/keyring.ts'
 import { MAX_KEY_LIMIT } from '../../lib/key/lifecycle.ts'
 import { SECOND } from '../../lib/time.ts'
+import type { DeclaredDestinations } from '../../plugins/registry.ts'
+import { parseDestinations } from '../../plugins/registry.ts'
 import type { BillingMode } from '../billing/billing.ts'
 import type { Setting } from './setting.ts'
 import { choiceSetting, integerSetting, optionalSetting, textSetting } from './setting.ts'
@@ -244,6 +246,21 @@ export const SETTINGS = {
     'Embedder that computes vectors of texts',
     'KEYHOOK_EMBEDDINGS_MODEL',
   ),
+  destinationsPlugin: {
+    env: 'KEYHOOK_DESTINATIONS_PLUGIN',
+    doc: 'Destinations of webhooks besides https: packages or absolute paths of plugins, comma separated.',
+    shown: 'none',
+    fallback: [],
+    parse: parsePlugins,
+  } satisfies Setting<readonly string[]>,
+  destinations: {
+    env: 'KEYHOOK_DESTINATIONS',
+    doc: 'Destinations of webhooks in RabbitMQ and Redis: <name>=<address>, comma separated, such as orders=amqp://<user>:<password>@<host>/<vhost>?exchange=events,audit=redis://<host>?stream=audit.',
+    shown: 'none',
+    secret: true,
+    fallback: parseDestinations(''),
+    parse: parseDestinations,
+  } satisfies Setting<DeclaredDestinations>,
   webhookAllow: {
     env: 'KEYHOOK_WEBHOOK_ALLOW',
     doc: 'Permitted private targets of webhooks: CIDRs or exact hosts, each with an optional :port.',

@@ -89,6 +89,12 @@ export const STATE_ONLY: readonly StateOnly[] = [
     reason: 'The addresses of the host, and the private targets that the settings allow.',
   },
   {
+    code: 'unknown_destination',
+    location: 'body.url',
+    operations: ['webhooks.create', 'webhooks.update'],
+    reason: 'The settings and the plugins of the operator declare the destinations.',
+  },
+  {
     code: 'invalid_url',
     location: 'body.allowed_redirects',
     operations: ['settings.update_auth'],

@@ -39,6 +39,7 @@ export const DAEMON_ONLY = {
   filesPlugin: GIVEN,
   deployPlugin: GIVEN,
   embeddingsPlugin: GIVEN,
+  destinationsPlugin: GIVEN,
   llmBaseUrl: WORK,
   llmApiKey: WORK,
   llmModel: WORK,

@@ -33,6 +33,9 @@ export interface ChosenPlugins {
   readonly files?: PluginChoice<Plugin<'files'>> | readonly PluginChoice<Plugin<'files'>>[]
   readonly deploy?: PluginChoice<Plugin<'deploy'>>
   readonly embeddings?: PluginChoice<Plugin<'embeddings'>>
+  /** Types of webhooks besides https, which work together. */
+  readonly destinations?:
+    PluginChoice<Plugin<'destinations'>> | readonly PluginChoice<Plugin<'destinations'>>[]
   /** Names the mode of billing, so that `billing` is left out. */
   readonly billing?: PluginChoice<PaymentProcessorPlugin>
 }
@@ -60,6 +63,7 @@ const PROCESSOR = either(
 export const PLUGINS: Kind = optionsOf({
   ...Object.fromEntries(Object.keys(CONTRACTS).map((name) => [name, optional(CHOICE)])),
   files: optional(CHOICES),
+  destinations: optional(CHOICES),
   billing: optional(PROCESSOR),
 })
 

@@ -14,6 +14,12 @@ export type SendResult =
       readonly durationMs: Millis
     }
   | {
+      readonly ok: true
+      /** A destination without HTTP has accepted the message. */
+      readonly status: null
+      readonly durationMs: Millis
+    }
+  | {
       readonly ok: false
       readonly code: Exclude<AttemptErrorCode, 'http_status'>
       /** A more specific cause, such as `refused`. Public. */
@@ -43,7 +49,10 @@ export const MAX_RETRY_AFTER: Millis = 24 * HOUR
 
 const answerText = new TextDecoder('utf-8', { fatal: false })
 
-/** Judges a result by its status alone: any 2xx succeeds, even when its body could not be read. */
+/**
+ * Judges a result by its status alone: any 2xx succeeds, even when its body could not be read. Without HTTP, what
+ * was accepted has succeeded.
+ */
 export function judgeResult(result: SendResult, now: Instant): Outcome {
   if (!result.ok) {
     return {
@@ -55,6 +64,11 @@ export function judgeResult(result: SendResult, now: Instant): Outcome {
       duration: result.durationMs,
       response: null,
     }
+  }
+  if (result.status === null) {
+    const { durationMs: duration } = result
+    const nothing = { status_code: null, error: null, retryAfter: null, response: null }
+    return { verdict: 'succeeded', duration, ...nothing }
   }
   const success = result.status >= 200 && result.status <= 299
   return {

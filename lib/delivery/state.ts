@@ -7,7 +7,10 @@ export type DeliveryStatus =
 /** What triggered an attempt. */
 export type AttemptTrigger = 'event' | 'retry' | 'manual' | 'test' | 'replay'
 
-/** Why an attempt failed. `http_status`: a response outside 200 to 299. */
+/**
+ * Why an attempt failed. `http_status`: a response outside 200 to 299. `destination`: the destination of a
+ * webhook of another type did not accept the message.
+ */
 export type AttemptErrorCode =
   | 'dns'
   | 'connect'
@@ -18,6 +21,7 @@ export type AttemptErrorCode =
   | 'aborted'
   | 'refused_address'
   | 'http_status'
+  | 'destination'
 
 /** Whether a trigger sends an event again: such deliveries wait behind first attempts. */
 export function isRepeat(trigger: AttemptTrigger): boolean {

@@ -58,6 +58,7 @@ export function createAttempt(options: AttemptOptions): MakeAttempt {
       body,
       timeout,
       maxResponseBytes: MAX_RESPONSE_BYTES,
+      delivery,
     })
     const now = clock.now()
     const outcome = judgeResult(result, now)

@@ -199,6 +199,10 @@ export interface SendRequest {
   readonly body: Uint8Array
   readonly timeout: Millis
   readonly maxResponseBytes: number
+  readonly delivery: Pick<
+    DeliveryRecord,
+    'id' | 'account_id' | 'webhook_id' | 'event_id' | 'event_type'
+  >
 }
 
 export interface Sender {

@@ -173,6 +173,8 @@ const NEEDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   sequelize: {},
   pg: { KEYHOOK_DATABASE_URL: POSTGRES },
   openai: { KEYHOOK_LLM_BASE_URL: 'http://127.0.0.1:9/v1', KEYHOOK_LLM_MODEL: 'm' },
+  amqplib: { KEYHOOK_DESTINATIONS: 'orders=amqp://127.0.0.1:9' },
+  '@redis/client': { KEYHOOK_DESTINATIONS: 'orders=redis://127.0.0.1:9' },
   stripe: {
     KEYHOOK_BILLING: 'stripe',
     KEYHOOK_STRIPE_API_KEY: 'sk_test_absent',

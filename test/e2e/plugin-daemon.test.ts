@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { MINUTE } from '../../lib/time.ts'
 import { appBytesCases } from '../../plugins/apps/conformance.ts'
+import { destinationCases } from '../../plugins/destinations/conformance.ts'
 import type { DaemonProcess, Env } from '../support/daemon.ts'
 import { startDaemonProcess, until } from '../support/daemon.ts'
 import type { FakeS3 } from '../support/fake-s3.ts'
@@ -27,6 +28,10 @@ t.teardown(() => packed.remove())
 // Beside it, since a daemon that starts after a kill looks there for what its dependency needs.
 const folder = await packed.install(['@modelcontextprotocol/core', '@aws-sdk/client-s3'])
 for (const { kind, text } of blocksOf('object-storage.md')) {
+  const [, name] = kind.split(' ')
+  if (name !== undefined) await writeFile(join(folder, name), text)
+}
+for (const { kind, text } of blocksOf('destinations.md')) {
   const [, name] = kind.split(' ')
   if (name !== undefined) await writeFile(join(folder, name), text)
 }
@@ -178,3 +183,64 @@ await t.test('an editor of the plugins folder speaks a protocol of its own', asy
   ])
   t.equal(await daemon.end('SIGTERM'), 0)
 })
+
+await t.test('a destination of a plugin passes the published suite', async (t) => {
+  const env = { PATH: process.env['PATH'] }
+  const run = promisify(execFile)
+  const { stdout } = await run(process.execPath, ['folder-suite.mjs'], { cwd: folder, env })
+  const left = Number(/left: (\d+)/.exec(stdout)?.[1])
+  t.equal(left, 3, 'it has no server, and does not hang')
+  t.match(stdout, new RegExp(`# pass ${destinationCases.length - left}\n`))
+  t.match(stdout, /# fail 0/)
+})
+
+interface Readable {
+  readEntry(entry: { headers: string; body: Buffer }, secret: string): Promise<{ id: string }>
+}
+
+await t.test(
+  'a webhook sends to the folder of a plugin, and its consumer verifies it',
+  async (t) => {
+    const data = await mkdtemp(join(tmpdir(), 'keyhook-data-'))
+    t.teardown(() => rm(data, { recursive: true }))
+    await mkdir(join(data, 'plugins'))
+    const own = join(data, 'plugins', 'destinations-folder.mjs')
+    await copyFile(join(folder, 'destinations-folder.mjs'), own)
+    const inbox = join(data, 'inbox')
+    const env = { FOLDER_ROOT: inbox, FOLDER_NAMES: 'orders', KEYHOOK_EVENT_TYPES: 'order.paid' }
+    const daemon = await start(data, env)
+    t.teardown(() => daemon.end('SIGKILL').then(() => undefined))
+    const { id: account } = await officeOf(daemon).post<{ id: string }>('/v1/accounts', {
+      name: 'S',
+    })
+    const { post, send } = officeOf(daemon, account)
+    const events = ['order.paid']
+    const refused = await post<Failed>('/v1/webhooks', { url: 'folder:invoices', events })
+    t.equal(refused.error.code, 'unknown_destination')
+    const webhook = await post<{ id: string; type: string; secret: string }>('/v1/webhooks', {
+      url: 'folder:orders',
+      events,
+    })
+    t.equal(webhook.type, 'folder')
+    const { id: event } = await post<{ id: string }>('/v1/events', {
+      type: 'order.paid',
+      data: { total: 'größer' },
+    })
+    let ended: { readonly id: string; readonly status: string } | undefined
+    await until('it was delivered', async () => {
+      const page = await send<{ data: readonly { id: string; status: string }[] }>(
+        `/v1/webhooks/${webhook.id}/deliveries`,
+      )
+      ended = page.data[0]
+      return ended?.status === 'succeeded'
+    })
+    const path = join(inbox, 'orders', `${ended?.id}.json`)
+    const envelope = await readFile(path.replace('.json', '.headers.json'), 'utf8')
+    const headers = JSON.stringify((JSON.parse(envelope) as { headers: object }).headers)
+    const consumer = (await import(join(folder, 'consume.mjs'))) as Readable
+    const entry = { headers, body: await readFile(path) }
+    t.match(await consumer.readEntry(entry, webhook.secret), { id: event })
+    await t.rejects(consumer.readEntry(entry, webhook.secret.replace('whsec_', 'whsec_x')))
+    t.equal(await daemon.end('SIGTERM'), 0)
+  },
+)

@@ -14,6 +14,7 @@ import { parseAllowList } from '../../lib/egress/url.ts'
 import type { Clock } from '../../lib/engine/ports.ts'
 import { HOUR, SECOND } from '../../lib/time.ts'
 import { createMemoryBytes } from '../../plugins/apps/memory.ts'
+import type { Destinations } from '../../daemon/events/sender.ts'
 import type { Deployer } from '../../plugins/deploy/contract.ts'
 import { createMemoryDeployer } from '../../plugins/deploy/memory.ts'
 import type { Editor } from '../../plugins/edits/contract.ts'
@@ -53,6 +54,8 @@ export interface PlatformOptions {
   readonly fileProcessor?: FileProcessor
   /** Default: none, so that knowledge is searched by words. */
   readonly embedder?: Embedder
+  /** Where webhooks may send besides https. Default: nowhere. */
+  readonly destinations?: Destinations
   /** URL of a PostgreSQL database. Default: a SQLite file of its own. */
   readonly database?: string | undefined
   /** Work is charged at these prices. Default: nothing is charged. */
@@ -118,6 +121,7 @@ export async function createPlatform(
       fileProcessor: options.fileProcessor ?? createMemoryFileProcessor(),
       ...(editor !== undefined && { editor }),
       ...(embedder !== undefined && { embedder }),
+      ...(options.destinations !== undefined && { destinations: options.destinations }),
       processing: options.processing,
     },
     clock,

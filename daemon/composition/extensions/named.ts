@@ -23,10 +23,14 @@ const SETTING_OF = {
   files: 'filesPlugin',
   deploy: 'deployPlugin',
   embeddings: 'embeddingsPlugin',
+  destinations: 'destinationsPlugin',
 } as const satisfies Record<ContractName, keyof Config>
 
 /** What a file or folder of a plugin is called: its contract, and a name where there are several. */
-const ENTRY = /^(apps|edits|files|deploy|embeddings|billing)(?:-([a-z0-9-]+))?(\.m?js)?$/
+const ENTRY =
+  /^(apps|edits|files|deploy|embeddings|destinations|billing)(?:-([a-z0-9-]+))?(\.m?js)?$/
+/** Contracts of which several plugins work together. */
+const MANY: ReadonlySet<ContractName> = new Set(['files', 'destinations'])
 /** What npm keeps beside them. */
 const IGNORED = /^(\..*|node_modules|package(-lock)?\.json)$/
 
@@ -52,7 +56,7 @@ export async function namedPlugins(
   })
   for (const [index, one] of found.entries()) {
     const before = found[index - 1]
-    if (one.contract === 'files' || before?.contract !== one.contract) continue
+    if (MANY.has(one.contract) || before?.contract !== one.contract) continue
     throw new ConfigError(`${before.label}, and ${one.label} too: only one can be used`)
   }
   return found

@@ -2,6 +2,8 @@ import { z } from 'zod'
 import type { Attempt, AttemptErrorCode, AttemptTrigger } from '../../../lib/delivery/state.ts'
 import { isFinal } from '../../../lib/delivery/state.ts'
 import { toIso } from '../../../lib/time.ts'
+import { DESTINATION_CAUSES, DESTINATION_ERRORS } from '../../../plugins/destinations/contract.ts'
+import type { DestinationCause } from '../../../plugins/destinations/contract.ts'
 import type { EgressCause } from '../../../plugins/egress/contract.ts'
 import { EGRESS_CAUSES, EGRESS_ERRORS } from '../../../plugins/egress/contract.ts'
 import type { InspectedDelivery } from '../../../plugins/store/contract/deliveries.ts'
@@ -23,10 +25,15 @@ const trigger = z.enum(['event', 'retry', 'manual', 'test', 'replay'])
 
 const ATTEMPT_ERRORS: Readonly<Record<AttemptErrorCode, string>> = {
   ...EGRESS_ERRORS,
+  destination: DESTINATION_ERRORS.destination,
   http_status: 'The receiver answered with a status other than 200 to 299.',
 }
 
-const CAUSES = Object.keys(EGRESS_CAUSES) as [EgressCause, ...EgressCause[]]
+type Cause = EgressCause | DestinationCause
+
+const CAUSE_TEXTS: Readonly<Record<Cause, string>> = { ...EGRESS_CAUSES, ...DESTINATION_CAUSES }
+
+const CAUSES = Object.keys(CAUSE_TEXTS) as [Cause, ...Cause[]]
 
 const failure = z
   .strictObject({
@@ -69,7 +76,10 @@ export const deliveryRecord = z
     next_attempt_at: instant.nullable(),
     created_at: instant,
     delivered_at: instant.nullable().meta({ description: 'Time of the last successful attempt.' }),
-    response: response.meta({ description: 'Response of the last attempt.' }),
+    response: response.meta({
+      description:
+        'Response of the last attempt; null without one, and for other types than https.',
+    }),
     error: failure.meta({ description: 'Error of the last attempt; null when it succeeded.' }),
     duration_ms: z.int().nullable(),
     attempts: z.array(
@@ -145,7 +155,7 @@ function describeError(
   cause: string | undefined,
 ): WireDelivery['attempts'][number]['error'] {
   const reason = CAUSES.find((one) => one === cause) ?? null
-  return { code, reason, message: reason === null ? ATTEMPT_ERRORS[code] : EGRESS_CAUSES[reason] }
+  return { code, reason, message: reason === null ? ATTEMPT_ERRORS[code] : CAUSE_TEXTS[reason] }
 }
 
 /** Shared by examples. */

@@ -10,6 +10,10 @@ export const webhookError = defineErrors({
     status: 400,
     text: 'A webhook names event types of the service, or declared ones. Declare a type with KEYHOOK_EVENT_TYPES (eventTypes when embedded), `keyhook event declare` or PUT /v1/event-types/{type}.',
   },
+  unknown_destination: {
+    status: 400,
+    text: 'A webhook names https, or a destination that the operator declares with KEYHOOK_DESTINATIONS (destinations when embedded) or a plugin, such as rabbitmq:orders.',
+  },
   webhook_limit_reached: {
     status: 409,
     text: 'The account has reached its limit of webhooks. Delete one first.',

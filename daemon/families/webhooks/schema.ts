@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
 import { EVENT_TYPE } from '../../../lib/webhook/event.ts'
+import { typeOfUrl } from '../../../lib/webhook/destination.ts'
 import { RESERVED_NAMES, RESERVED_PREFIXES } from '../../../lib/webhook/headers.ts'
 import { FAMILY } from '../../../lib/webhook/match.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
@@ -30,8 +31,9 @@ const url = z
   .string()
   .min(1)
   .meta({
-    pattern: `^[Hh][Tt][Tt][Pp][Ss]?://[^${NOT_IN_URL}/?@]+(?:[/?][^${NOT_IN_URL}]*)?$`,
-    description: 'Public https address. The operator lists permitted private ones.',
+    pattern: `^(?:[Hh][Tt][Tt][Pp][Ss]?://[^${NOT_IN_URL}/?@]+(?:[/?][^${NOT_IN_URL}]*)?|[a-z][a-z0-9-]{0,31}:[a-z][a-z0-9._-]{0,63})$`,
+    description:
+      'Public https address, or a destination that the operator declares, such as rabbitmq:orders. The operator lists permitted private addresses.',
     maxLength: 2048,
     example: 'https://hooks.example.com/in',
   })
@@ -143,6 +145,10 @@ export const webhookRecord = z
     id: z.string(),
     webhook_id: z.string().meta({ description: 'Same as id.' }),
     url: z.string(),
+    type: z.string().meta({
+      description:
+        'https, or the type of the destination that url names, such as rabbitmq, redis or that of a plugin.',
+    }),
     events: z.array(z.string()),
     description: z.string().nullable(),
     apps: z.array(z.string()).nullable(),
@@ -192,6 +198,7 @@ export function toWireWebhook(webhook: WebhookRecord): z.input<typeof webhookRec
     id: webhook.id,
     webhook_id: webhook.id,
     url: webhook.url,
+    type: typeOfUrl(webhook.url),
     events: [...webhook.events],
     description: webhook.description,
     apps: webhook.apps && [...webhook.apps],
@@ -264,6 +271,7 @@ export const exampleWebhook = {
   id: '01890a5d-ac96-774b-bcce-b302099a8060',
   webhook_id: '01890a5d-ac96-774b-bcce-b302099a8060',
   url: 'https://hooks.example.com/in',
+  type: 'https',
   events: ['app.deployed'],
   description: 'Tells the chat',
   apps: null,

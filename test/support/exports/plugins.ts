@@ -65,6 +65,10 @@ export const PLUGINS: Readonly<Record<string, Declared>> = {
     empty: ['0'],
   },
   './plugins/deploy/memory#createMemoryDeployer': NOTHING,
+  './plugins/destinations/memory#createMemoryDestination': {
+    args: [{ type: 'memory', names: ['orders'] }],
+    optional: ['0', '0.type', '0.names'],
+  },
   './plugins/edits#EditError': error('deadline'),
   './plugins/edits#abortError': { args: [AbortSignal.abort()] },
   './plugins/edits/memory#createMemoryEditor': {

@@ -5,7 +5,8 @@ import { accountOf } from '../../../authority/principal.ts'
 import { loadActor } from '../../keys/service.ts'
 import { insertWebhook } from '../insert.ts'
 import { createdWebhook, exampleWebhook, toWireWebhook, webhookCreation } from '../schema.ts'
-import { grantApps, judgeHeaders, judgeTarget, requireKnownTypes } from '../service.ts'
+import { judgeAddress, requireHeadersAllowed } from '../address.ts'
+import { grantApps, judgeHeaders, requireKnownTypes } from '../service.ts'
 import { UNMATCHED_FAMILIES } from '../unmatched.ts'
 
 export const createWebhook = operation({
@@ -23,6 +24,7 @@ export const createWebhook = operation({
   errors: [
     'invalid_url',
     'url_not_public',
+    'unknown_destination',
     'unknown_event_type',
     'previous_value_restricted',
     'scope_not_delegable',
@@ -48,9 +50,10 @@ export const createWebhook = operation({
   async prepare({ platform, principal, body }) {
     const apps = grantApps(principal, body.apps)
     judgeHeaders(platform, body.headers)
+    requireHeadersAllowed(body.url, body.headers)
     requireReceivable(platform, principal.authority, body.events, 'body.events')
     await requireKnownTypes(platform, accountOf(principal), body.events)
-    return { apps, url: await judgeTarget(platform, body.url) }
+    return { apps, url: await judgeAddress(platform, body.url) }
   },
   async run(call) {
     const { platform, principal, body, prepared } = call

@@ -7,14 +7,8 @@ import { requireReceivable } from '../../../events/authority.ts'
 import { operation } from '../../../operations/operation.ts'
 import type { Platform } from '../../../platform.ts'
 import { creatorOf } from '../../../authority/principal.ts'
-import {
-  findWebhook,
-  grantApps,
-  judgeHeaders,
-  judgeTarget,
-  noteChange,
-  requireKnownTypes,
-} from '../service.ts'
+import { findWebhook, grantApps, judgeHeaders, noteChange, requireKnownTypes } from '../service.ts'
+import { isSameReceiver, judgeAddress, requireHeadersAllowed } from '../address.ts'
 import { changedTarget, requireRedirect } from '../redirect.ts'
 import {
   exampleWebhook,
@@ -40,6 +34,7 @@ export const updateWebhook = operation({
     'webhook_not_found',
     'invalid_url',
     'url_not_public',
+    'unknown_destination',
     'unknown_event_type',
     'previous_value_restricted',
     'step_up_required',
@@ -64,7 +59,7 @@ export const updateWebhook = operation({
       requireReceivable(platform, principal.authority, added)
       await requireKnownTypes(platform, account_id, body.events)
     }
-    return body.url === undefined ? undefined : judgeTarget(platform, body.url)
+    return body.url === undefined ? undefined : judgeAddress(platform, body.url)
   },
   async run(call) {
     const { platform, principal, tx, params, body, prepared: url, now } = call
@@ -73,6 +68,7 @@ export const updateWebhook = operation({
     const target = changedTarget(webhook, { ...body, url })
     const enables = body.status === 'active' && webhook.status === 'disabled'
     await requireRedirect(call, webhook, target, enables)
+    requireHeadersAllowed(url ?? webhook.url, body.headers)
     const headers = headersOf(platform, webhook, body.headers, url)
     const changes = { ...changesOf(body), ...target, ...headers }
     if (Object.keys(changes).length > 0) {
@@ -115,6 +111,6 @@ function headersOf(
   url: string | undefined,
 ): Pick<WebhookChanges, 'headers'> {
   if (given !== undefined) return { headers: encryptHeaders(webhook.id, given ?? {}, keyring) }
-  const moved = url !== undefined && new URL(url).origin !== new URL(webhook.url).origin
+  const moved = url !== undefined && !isSameReceiver(url, webhook)
   return moved ? { headers: null } : {}
 }
