@@ -12,6 +12,7 @@ const LISTENS = 'your own server listens'
 const USERS = 'its users are those of your product'
 const APPS = 'apps are served by the daemon alone'
 const WORK = 'edits and files of apps are worked on by the daemon alone'
+const FAMILIES = 'families are handed over in options.families'
 const GIVEN = 'plugins are handed over in options.plugins'
 
 /** Settings without effect in an embedded Keyhook, with the reason. */
@@ -37,6 +38,7 @@ export const DAEMON_ONLY = {
   appsPlugin: GIVEN,
   editsPlugin: GIVEN,
   filesPlugin: GIVEN,
+  familiesPlugin: FAMILIES,
   deployPlugin: GIVEN,
   embeddingsPlugin: GIVEN,
   llmBaseUrl: WORK,

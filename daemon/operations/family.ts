@@ -1,7 +1,9 @@
 import type { ErrorRow, KernelErrorCode } from '../../lib/errors.ts'
 import type { BuiltInEvent } from '../events/types.ts'
 import type { FamilyJobs } from '../jobs/handler.ts'
+import type { Records } from '../../plugins/platform/contract/records.ts'
 import type { AppExtension } from '../platform.ts'
+import { readFamily } from './declared.ts'
 import type { HttpErrorCode } from './errors.ts'
 import type { Operation } from './operation.ts'
 
@@ -17,8 +19,15 @@ export interface Family {
   readonly operations: readonly Operation[]
   /** Its background jobs: of each kind, one family runs them. Default: none. */
   readonly jobs?: readonly FamilyJobs[]
+  /** Its own tables. Default: none. */
+  readonly records?: Records
   /** Its extension of apps, which belong to another family. */
   readonly extendsApps?: AppExtension
+}
+
+/** The tables of these families. */
+export function recordsOf(families: readonly Family[]): readonly Records[] {
+  return families.flatMap(({ records }) => (records === undefined ? [] : [records]))
 }
 
 /** A family with typed operations and error codes. */
@@ -47,6 +56,7 @@ type Naming<Code extends string> = Operation & { readonly errors: readonly Code[
  * Declares a family with the types of its operations, whose error codes are its own, those of families that
  * it needs, and those of every family.
  *
+ * @throws TypeError for a family of another form
  * @example
  * export const potsFamily = defineFamily({ name: 'pots', …, operations: [boilPot] })
  */
@@ -55,11 +65,14 @@ export function defineFamily<
   const Operations extends readonly Naming<Listed<Code> | CodeOf<Needs[number]> | CommonCode>[],
   const Needs extends readonly Family[] = readonly [],
 >(
-  declared: Family & {
-    readonly needs?: Needs
-    readonly errors: ErrorRows<Code>
-    readonly operations: Operations
-  },
+  ...args: readonly [
+    family: Family & {
+      readonly needs?: Needs
+      readonly errors: ErrorRows<Code>
+      readonly operations: Operations
+    },
+  ]
 ): TypedFamily<Operations[number], Code> {
-  return declared
+  readFamily(args)
+  return args[0]
 }

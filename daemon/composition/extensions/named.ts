@@ -7,9 +7,12 @@ import type { Config } from '../../config/config.ts'
 import { ConfigError } from '../../config/config.ts'
 import { SETTINGS } from '../../config/settings.ts'
 
+/** What the operator may add: a plugin of a contract, or a family of the API. */
+export type Addition = ContractName | 'families'
+
 /** A plugin of the operator, which is not loaded yet. */
 export interface NamedPlugin {
-  readonly contract: ContractName
+  readonly contract: Addition
   /** How it was named, for messages: `KEYHOOK_APPS_PLUGIN is s3`. */
   readonly label: string
   /** An absolute path, or a package. */
@@ -23,10 +26,14 @@ const SETTING_OF = {
   files: 'filesPlugin',
   deploy: 'deployPlugin',
   embeddings: 'embeddingsPlugin',
-} as const satisfies Record<ContractName, keyof Config>
+  families: 'familiesPlugin',
+} as const satisfies Record<Addition, keyof Config>
+
+/** Those of which there may be several. */
+const SEVERAL: ReadonlySet<Addition> = new Set(['files', 'families'])
 
 /** What a file or folder of a plugin is called: its contract, and a name where there are several. */
-const ENTRY = /^(apps|edits|files|deploy|embeddings|billing)(?:-([a-z0-9-]+))?(\.m?js)?$/
+const ENTRY = /^(apps|edits|files|deploy|embeddings|families|billing)(?:-([a-z0-9-]+))?(\.m?js)?$/
 /** What npm keeps beside them. */
 const IGNORED = /^(\..*|node_modules|package(-lock)?\.json)$/
 
@@ -37,11 +44,12 @@ const IGNORED = /^(\..*|node_modules|package(-lock)?\.json)$/
  * @throws ConfigError for what is no plugin there, and for two of a contract that takes one
  */
 export async function namedPlugins(
-  config: Pick<Config, (typeof SETTING_OF)[ContractName]>,
+  config: Pick<Config, (typeof SETTING_OF)[Addition]>,
   dataDir: string | undefined,
 ): Promise<readonly NamedPlugin[]> {
   const inFolder = dataDir === undefined ? [] : await folderPlugins(resolve(dataDir, 'plugins'))
-  const found = (Object.keys(CONTRACTS) as ContractName[]).flatMap((contract) => {
+  const additions = [...(Object.keys(CONTRACTS) as ContractName[]), 'families'] as const
+  const found = additions.flatMap((contract) => {
     const { env } = SETTINGS[SETTING_OF[contract]]
     const own = config[SETTING_OF[contract]].map((named) => ({
       contract,
@@ -52,7 +60,7 @@ export async function namedPlugins(
   })
   for (const [index, one] of found.entries()) {
     const before = found[index - 1]
-    if (one.contract === 'files' || before?.contract !== one.contract) continue
+    if (SEVERAL.has(one.contract) || before?.contract !== one.contract) continue
     throw new ConfigError(`${before.label}, and ${one.label} too: only one can be used`)
   }
   return found
@@ -71,7 +79,7 @@ async function folderPlugins(folder: string): Promise<readonly NamedPlugin[]> {
     // Money is taken by a processor that KEYHOOK_BILLING names, and by no other.
     if (contract === 'billing') return []
     const named = join(folder, entry, ...(extension === undefined ? ['index.mjs'] : []))
-    return [{ contract: contract as ContractName, label, named }]
+    return [{ contract: contract as Addition, label, named }]
   })
 }
 

@@ -1,6 +1,8 @@
 import { MINUTE } from '../../../lib/time.ts'
 import type { Dialect, Query, SqlClient } from './client.ts'
 import { accounts } from './migrations/accounts.ts'
+import type { Extension } from './extension.ts'
+import { migrateExtensions } from './extension.ts'
 import { events } from './migrations/events.ts'
 import { keys } from './migrations/keys.ts'
 import type { Migration } from './migrations/migration.ts'
@@ -40,11 +42,23 @@ export const coreSteps = (tables: Tables): readonly Step[] => stepsOf(MIGRATIONS
 /** Maximum wait for another process that runs the same steps, on large tables. */
 const MAX_WAIT = 10 * MINUTE
 
-/** Brings the schema up to date in one transaction and returns the names of the steps it ran. */
+/** What may be in the same database besides. */
+export interface Extended {
+  /** Prefix of the names of all tables. */
+  readonly tablePrefix: string
+  readonly extensions: readonly Extension[]
+}
+
+const ALONE: Extended = { tablePrefix: '', extensions: [] }
+
+/**
+ * Brings the schema up to date in one transaction, extensions last, and returns the names of the steps it ran.
+ */
 export async function migrate(
   client: SqlClient,
   tables: Tables,
   steps: readonly Step[],
+  { tablePrefix, extensions }: Extended = ALONE,
 ): Promise<readonly string[]> {
   const work = async (query: Query): Promise<readonly string[]> => {
     await query(
@@ -61,7 +75,8 @@ export async function migrate(
         Date.now(),
       ])
     }
-    return pending.map(({ name }) => name)
+    const own = pending.map(({ name }) => name)
+    return [...own, ...(await migrateExtensions(query, client.dialect, tablePrefix, extensions))]
   }
   return client.transaction(work, { maxWait: MAX_WAIT })
 }
