@@ -24,7 +24,8 @@ export async function checkPlugins(config: Config): Promise<readonly Check[]> {
     const family = recorded.families.find(({ named }) => named === one.named)
     const found = await attempt(`plugin of ${one.contract}`, async () => {
       requireThere(one)
-      if (family !== undefined) return { detail: `${one.label}, which is the family ${family.name}` }
+      if (family !== undefined)
+        return { detail: `${one.label}, which is the family ${family.name}` }
       return { detail: known === undefined ? `${one.label}. ${UNKNOWN}` : describe(known, config) }
     })
     return found.check

@@ -94,7 +94,8 @@ function requireOperation(name: string, one: Operation, { scopes, errors }: Fami
   }
   const known = errorRows([...FAMILIES, { errors } as Family])
   const code = one.errors.find((code) => !Object.hasOwn(known, code))
-  if (code !== undefined) throw new TypeError(`${id} names the error ${code}, which nobody declares`)
+  if (code !== undefined)
+    throw new TypeError(`${id} names the error ${code}, which nobody declares`)
   if (one.effect !== 'bytes' && !output.safeParse(example.response).success) {
     throw new TypeError(`the example response of ${id} does not fit its output`)
   }
@@ -112,8 +113,15 @@ function requireOwnNames(family: Family, taken: Taken): void {
     ['scope', Object.keys(scopes).find((one) => taken.scopes.has(one))],
     ['event type', events.map(({ type }) => type).find((one) => taken.events.has(one))],
     ['error', Object.keys(errors.rows).find((one) => taken.errors.has(one))],
-    ['operation', operations.find((one, at) => isTaken(one, [...taken.operations, ...operations.slice(0, at)]))?.id],
-    ['command', operations.flatMap(({ command }) => groupOf(command)).find((one) => taken.commands.has(one))],
+    [
+      'operation',
+      operations.find((one, at) => isTaken(one, [...taken.operations, ...operations.slice(0, at)]))
+        ?.id,
+    ],
+    [
+      'command',
+      operations.flatMap(({ command }) => groupOf(command)).find((one) => taken.commands.has(one)),
+    ],
   ]
   const clash = clashes.find(([, found]) => found !== undefined)
   if (clash !== undefined) throw new TypeError(`there is another ${clash[0]} ${String(clash[1])}`)

@@ -66,10 +66,15 @@ export async function createKernel(parts: Parts): Promise<Kernel> {
   return { engine, verifier, keyring, universe, names, eventTypes, eventPositions }
 }
 
+/** Scopes of what the kernel itself has, whichever families are served. */
+const { keys, webhooks, events } = SPEC_SCOPES
+const KERNEL_SCOPES = { keys, webhooks, events } as Readonly<Record<string, readonly string[]>>
+
+/** The scopes of families that are served, and those that the settings declare. */
 function universeOf({ scopes }: Config, families: readonly Family[]): ScopeUniverse {
   const declared = families.map((family) => family.scopes)
   const universe = createUniverse(
-    Object.assign({}, SPEC_SCOPES, ...declared, scopes) as Record<string, readonly string[]>,
+    Object.assign({}, KERNEL_SCOPES, ...declared, scopes) as Record<string, readonly string[]>,
   )
   // An event type with an undeclared scope is a defect of its family.
   for (const { scope } of families.flatMap(({ events }) => events)) requiredScope(scope, universe)

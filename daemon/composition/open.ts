@@ -27,7 +27,7 @@ import { loadPrices, openBilling } from './billing.ts'
 import { keepBrand, requireBrand } from './brand.ts'
 import type { Closable, Closers } from './closers.ts'
 import { openInOrder } from './closers.ts'
-import { declareEventTypes, requireNeeded, requireOwnTypes } from './declared.ts'
+import { declareEventTypes, requireNeeded, requireOwnScopes, requireOwnTypes } from './declared.ts'
 import { allowedModels } from './editor.ts'
 import { createKernel } from './kernel.ts'
 import type { Extensions, GivenPlugins } from './plugins.ts'
@@ -106,6 +106,7 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
   const { config, log, families, plugins: given = {}, extensions = NO_EXTENSIONS } = opening
   requireNeeded(families)
   requireOwnTypes(config.eventTypes, families)
+  requireOwnScopes(config.scopes, families)
   const prices = opening.prices ?? (await loadPrices(config, families))
   const { store, appBytes, masterKeyFile } = await openStorage(opening, closers)
   await keepBrand(store, config.brand)

@@ -85,7 +85,12 @@ export const audit: typeof insertAudit = checkedAsync(
 export const listPage: typeof readPage = checkedAsync(
   'listPage',
   {
-    call: recordOf({ platform: PLATFORM, principal: PRINCIPAL, query: OBJECT, abandoned: FUNCTION }),
+    call: recordOf({
+      platform: PLATFORM,
+      principal: PRINCIPAL,
+      query: OBJECT,
+      abandoned: FUNCTION,
+    }),
     list: optionsOf({ list: OBJECT, read: FUNCTION, cursorOf: FUNCTION, show: FUNCTION }),
   },
   readPage,

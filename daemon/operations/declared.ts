@@ -157,7 +157,11 @@ const FAMILY = {
   operations: anyListOf(DECLARED),
   jobs: optional(anyListOf(recordOf({ createHandler: FUNCTION }))),
   records: optional(
-    recordOf({ family: NAME, tables: listOf(NAME), migrations: { allowed: 'a list', accepts: Array.isArray } }),
+    recordOf({
+      family: NAME,
+      tables: listOf(NAME),
+      migrations: { allowed: 'a list', accepts: Array.isArray },
+    }),
   ),
   extendsApps: optional(OBJECT),
 }

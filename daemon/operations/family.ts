@@ -31,7 +31,12 @@ export function recordsOf(families: readonly Family[]): readonly Records[] {
 }
 
 /** A family with typed operations and error codes. */
-export interface TypedFamily<Typed extends Operation, Code extends string = string> extends Family {
+export interface TypedFamily<
+  Typed extends Operation,
+  Code extends string = string,
+  Scopes extends Family['scopes'] = Family['scopes'],
+> extends Family {
+  readonly scopes: Scopes
   readonly errors: ErrorRows<Code>
   /** Never present at run time: it carries types to the client. */
   readonly typed?: Typed
@@ -64,15 +69,17 @@ export function defineFamily<
   const Code extends string,
   const Operations extends readonly Naming<Listed<Code> | CodeOf<Needs[number]> | CommonCode>[],
   const Needs extends readonly Family[] = readonly [],
+  const Scopes extends Family['scopes'] = Family['scopes'],
 >(
   ...args: readonly [
     family: Family & {
       readonly needs?: Needs
+      readonly scopes: Scopes
       readonly errors: ErrorRows<Code>
       readonly operations: Operations
     },
   ]
-): TypedFamily<Operations[number], Code> {
+): TypedFamily<Operations[number], Code, Scopes> {
   readFamily(args)
   return args[0]
 }

@@ -31,8 +31,6 @@ function replacedBy(named: readonly NamedPlugin[]): Extensions['replaced'] {
   return new Set(named.filter(isOfContract).map(({ contract }) => contract))
 }
 
-function isOfContract(
-  one: NamedPlugin,
-): one is NamedPlugin & { readonly contract: ContractName } {
+function isOfContract(one: NamedPlugin): one is NamedPlugin & { readonly contract: ContractName } {
   return one.contract !== 'families'
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Dialect, Query } from './client.ts'
-import type { Step } from './migrate.ts'
+import type { Step } from './migrations/migration.ts'
 
 /** Tables of somebody else in the same database, under a prefix of their own. */
 export interface Extension {
@@ -103,7 +103,7 @@ async function runStep(
     })
   }
   const after = await tablesIn(query, dialect.name)
-  const changed = [...before.filter((one) => !after.includes(one)), ...after].filter(
+  const changed = [...before, ...after].filter(
     (one) => !before.includes(one) || !after.includes(one),
   )
   const foreign = changed.find((table) => !table.startsWith(prefix))
@@ -132,7 +132,8 @@ export async function extensionTables(
   const prefix = extensionPrefix(tablePrefix)
   const found = new Map<string, string[]>()
   for (const table of (await tablesIn(query, dialect)).toSorted()) {
-    const [, name] = /^([a-z0-9]+)_/.exec(table.startsWith(prefix) ? table.slice(prefix.length) : '') ?? []
+    const [, name] =
+      /^([a-z0-9]+)_/.exec(table.startsWith(prefix) ? table.slice(prefix.length) : '') ?? []
     if (name !== undefined) found.set(name, [...(found.get(name) ?? []), table])
   }
   return found

@@ -1,11 +1,11 @@
 import { MINUTE } from '../../../lib/time.ts'
-import type { Dialect, Query, SqlClient } from './client.ts'
+import type { Query, SqlClient } from './client.ts'
 import { accounts } from './migrations/accounts.ts'
 import type { Extension } from './extension.ts'
 import { migrateExtensions } from './extension.ts'
 import { events } from './migrations/events.ts'
 import { keys } from './migrations/keys.ts'
-import type { Migration } from './migrations/migration.ts'
+import type { Migration, Step } from './migrations/migration.ts'
 import { processes } from './migrations/processes.ts'
 import { requests } from './migrations/requests.ts'
 import { webhooks } from './migrations/webhooks.ts'
@@ -20,13 +20,6 @@ const MIGRATIONS: readonly Migration[] = [
   requests,
   processes,
 ].flat()
-
-/** One step of a schema, for named tables. */
-export interface Step {
-  readonly name: string
-  readonly alone: boolean
-  up(dialect: Dialect): readonly string[]
-}
 
 /** The steps of migrations for named tables. */
 export function stepsOf<T>(migrations: readonly Migration<T>[], tables: T): readonly Step[] {
