@@ -29,6 +29,7 @@ import type { Closable, Closers } from './closers.ts'
 import { openInOrder } from './closers.ts'
 import { declareEventTypes, requireNeeded, requireOwnScopes, requireOwnTypes } from './declared.ts'
 import { allowedModels } from './editor.ts'
+import type { ScopesKnown } from './kernel.ts'
 import { createKernel } from './kernel.ts'
 import type { Extensions, GivenPlugins } from './plugins.ts'
 import { NO_EXTENSIONS, openPlugins } from './plugins.ts'
@@ -60,6 +61,8 @@ export interface Opening {
   readonly families: readonly Family[]
   /** Opens the store with a migrated schema. */
   openStorage(inspect: Inspect): Promise<Storage>
+  /** Default: those of the specification too. */
+  readonly knows?: ScopesKnown
   /** Addresses of apps; undefined when apps are not served. */
   readonly appsHosting?: AppsHosting | undefined
   readonly baseUrl: string
@@ -127,6 +130,7 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
     ...machine,
     config,
     families,
+    knows: opening.knows ?? 'specified families',
     store,
     keyring,
     egress: plugins.egress,

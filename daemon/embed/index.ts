@@ -117,6 +117,7 @@ async function open(options: KeyhookOptions): Promise<Keyhook> {
       config,
       log,
       families: served,
+      knows: 'served families',
       async openStorage(inspect) {
         const storage = await openStorage(
           config,

@@ -15,6 +15,7 @@ import {
   declareArguments,
   either,
   isObject,
+  isPlainObject,
   listOf,
   mapOf,
   oneOf,
@@ -36,8 +37,9 @@ function exactly(kinds: Readonly<Record<string, Kind>>, allowed: string): Kind {
   return {
     allowed,
     accepts: (value) =>
+      isPlainObject(value) &&
       record.accepts(value) &&
-      Reflect.ownKeys(value as object).every((name) => Object.hasOwn(kinds, name)),
+      Reflect.ownKeys(value).every((name) => Object.hasOwn(kinds, name)),
   }
 }
 
