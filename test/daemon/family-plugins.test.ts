@@ -1,3 +1,4 @@
+import { get as httpGet } from 'node:http'
 import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
@@ -320,4 +321,114 @@ await t.test('over PostgreSQL doctor names the tables that a family left', async
   t.strictSame(await tables(env), [
     'keyhook_x_notes_notes: left by the family notes, which no plugin brings any more. Bring it back, or drop them',
   ])
+})
+
+const PLATFORM = ['apps', 'edits', 'files', 'deploy', 'observe', 'settings'] as const
+
+await t.test('what an embedder did not ask for is nowhere', async (t) => {
+  const keyhook = await createKeyhook({
+    database: join(t.testdir(), 'shop.sqlite'),
+    masterKey,
+    logLevel: 'silent',
+    baseUrl: 'http://127.0.0.1',
+    eventTypes: ['order.paid'],
+    scopes: { orders: ['read'] },
+    families: [notes],
+  })
+  t.teardown(() => keyhook.stop())
+  const account = keyhook.as('acct_1')
+  const page = async (path: string): Promise<string> =>
+    (await keyhook.fetch(new Request(`http://127.0.0.1${path}`))).text()
+  const { data: types } = await account.events.listTypes()
+  t.strictSame(
+    types.map(({ type }) => type),
+    ['note.created', 'order.paid', 'webhook.disabled', 'webhook.failing', 'webhook.test'],
+  )
+  const shown = await account.discovery.show()
+  const families = ['keys', 'webhooks', 'events', 'discovery', 'billing', 'notes', 'orders']
+  t.strictSame(
+    [...new Set(shown.scopes.map((scope) => scope.split(':')[0]))].sort(),
+    families.sort(),
+  )
+  for (const name of PLATFORM) {
+    t.notOk(name in account, `no client of ${name}`)
+    t.notOk(
+      shown.families.some((family) => family.name === name),
+      `no family ${name}`,
+    )
+    await t.rejects(account.keys.create({ name: 'k', scopes: [`${name}:read`] }), {
+      code: 'invalid_scope',
+    })
+  }
+  const document = JSON.parse(await page('/v1/openapi.json')) as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly tags: string[] }>>>>
+  }
+  const tags = Object.values(document.paths).flatMap((item) =>
+    Object.values(item).flatMap((one) => one.tags),
+  )
+  t.strictSame([...new Set(tags)].sort(), [
+    'audit',
+    'billing',
+    'discovery',
+    'events',
+    'keys',
+    'notes',
+    'seals',
+    'webhooks',
+  ])
+  t.match(await page('/v1/apps'), /"route_not_found"/)
+  t.notMatch(await page('/v1/apps'), /daemon/)
+})
+
+for (const dialect of ['sqlite', 'postgres'] as const) {
+  await t.test(`an embedder serves the platform that it names, over ${dialect}`, async (t) => {
+    const keyhook = await createKeyhook({
+      database:
+        dialect === 'sqlite' ? join(t.testdir(), 'p.sqlite') : await postgres.createDatabase(),
+      masterKey,
+      logLevel: 'silent',
+      baseUrl: 'http://127.0.0.1',
+      appsPort: 0,
+      families: ['apps', 'edits', 'files', 'deploy'],
+    })
+    t.teardown(() => keyhook.stop())
+    const { apps, edits, files, deploy, events } = keyhook.as('acct_1')
+    const app = await apps.create({ template_id: 'blank' })
+    const app_id = app.id
+    const edit = await edits.create({
+      app_id,
+      base_revision: 1,
+      operations: [{ op: 'write', path: 'index.html', content: '<h1>Open</h1>' }],
+    })
+    t.equal(edit.status, 'completed')
+    const [file] = (await files.upload({ app_id, file: [new File(['# Hours'], 'hours.md')] })).data
+    await until('the file is processed', async () => {
+      const { status } = await files.get({ app_id, file_id: file?.id ?? '' })
+      return status === 'processed'
+    })
+    await deploy.publish({ app_id })
+    await until('the app is live', async () =>
+      (await events.list()).data.some(({ type }) => type === 'app.deployed'),
+    )
+    const url = (await apps.get({ app_id })).production_url ?? ''
+    const { port, hostname } = new URL(url)
+    const body = await new Promise<string>((resolve, reject) => {
+      httpGet({ port, host: '127.0.0.1', headers: { host: `${hostname}:${port}` } }, (response) => {
+        response.toArray().then((parts) => resolve(parts.join('')), reject)
+      }).on('error', reject)
+    })
+    t.match(body, /<h1>Open<\/h1>/)
+    t.notOk('settings' in keyhook.as('acct_1'), 'and no more')
+  })
+}
+
+await t.test('a family of the platform without those that it needs is refused', async (t) => {
+  const given = { dataDir: t.testdir(), masterKey, logLevel: 'silent' }
+  await t.rejects(createKeyhook({ ...given, families: ['edits'] }), {
+    message: 'the family edits needs apps, which is not served',
+  })
+  await t.rejects(createKeyhook({ ...given, families: [notes], llmModel: 'm' }), {
+    message:
+      /options\.llmModel has no effect when embedded: options\.families names no family that has apps/,
+  })
 })
