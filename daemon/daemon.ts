@@ -16,11 +16,15 @@ import type { Extensions } from './composition/plugins.ts'
 import { daemonNeeds, requireInstalled } from './composition/packages.ts'
 import { requireOwnOutbox } from './composition/outbox.ts'
 import type { Roles } from './composition/work.ts'
+import type { Records } from '../plugins/platform/contract/records.ts'
 import type { Family } from './operations/family.ts'
+import { COMMANDS_PATH, describeCommands } from './operations/described-commands.ts'
+import { recordsOf } from './operations/family.ts'
 import { ensureFirstUser } from './families/accounts/first-user.ts'
 import { FAMILIES, errorRows } from './families/index.ts'
 import { createApp } from './http/app.ts'
 import type { Protocol } from './http/protocol-steps.ts'
+import type { Page } from './http/documents.ts'
 import { cardPages, documents, DONE_PAGE } from './http/documents.ts'
 import { frontPage } from './http/front-page.ts'
 import { hostPortOf } from './http/host-port.ts'
@@ -90,7 +94,7 @@ async function reportReaders(log: Log): Promise<void> {
 async function serve(
   given: Config,
   log: Log,
-  { api, dispatch, families }: DaemonOptions,
+  { api, dispatch, families: own }: DaemonOptions,
   closers: Closers,
 ): Promise<Omit<Daemon, 'stop'>> {
   requireInstalled(await daemonNeeds(given))
@@ -110,6 +114,7 @@ async function serve(
   const { address } = listener
   const baseUrl = config.baseUrl ?? `http://${printAddress(address)}`
   const extensions = await loadExtensions(config, folder)
+  const families = [...own, ...extensions.families]
   const local = await openLocal(config, log, folder, baseUrl, ownHostsOf(baseUrl, listeners), {
     appsPort: apps?.address.port,
     families,
@@ -250,7 +255,8 @@ export async function openLocal(
       log,
       families,
       async openStorage(inspect) {
-        const storage = await openFolder(config, folder, inspect, extensions)
+        const opening = { inspect, records: recordsOf(families) }
+        const storage = await openFolder(config, folder, opening, extensions)
         migrated = storage.migrated
         if (migrated.length > 0) log.info({ migrations: migrated }, 'database brought up to date')
         return storage
@@ -273,7 +279,7 @@ export async function openLocal(
 function openFolder(
   config: Config,
   folder: DataFolder,
-  inspect: Inspect,
+  { inspect, records }: { readonly inspect: Inspect; readonly records: readonly Records[] },
   { replaced }: Extensions,
 ): Promise<Storage & { readonly migrated: readonly string[] }> {
   return openInOrder(async (closers) => {
@@ -282,6 +288,7 @@ function openFolder(
     if (!isPostgres) await requireOwnOutbox(config, location)
     const masterKeyFile = isPostgres ? undefined : folder.file('master-key')
     const { store, client, migrated } = await openDatabase(location, {
+      records,
       inspect: (stored) => inspect(stored, masterKeyFile),
     })
     closers.push(() => store.close())
@@ -294,6 +301,12 @@ function openFolder(
     closers.push(() => appBytes.close())
     return { store, appBytes, masterKeyFile, migrated }
   })
+}
+
+/** Commands of the families that the command line does not have itself. */
+function commandsPage(families: readonly Family[]): Page {
+  const added = families.filter((family) => !FAMILIES.includes(family))
+  return { type: 'application/json', body: JSON.stringify(describeCommands(added)) }
 }
 
 function openControl(
@@ -310,7 +323,7 @@ function openControl(
     rateLimits: { reads: 0, writes: 0 },
     hosts: undefined,
     operatorToken: undefined,
-    pages: [],
+    pages: [documents({ [COMMANDS_PATH]: commandsPage(families) })],
     log,
     metrics,
     leaving: new AbortController().signal,

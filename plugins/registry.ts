@@ -23,7 +23,7 @@ import type { Unreadable } from './files/sniff.ts'
 import type { FileProcessorOptions } from './files/extract.ts'
 import type { OutboxSource } from './outbox/contract.ts'
 import { requirePackages } from './packages.ts'
-import type { OpenedPlatform } from './platform/open.ts'
+import type { OpenedPlatform, PlatformOptions } from './platform/open.ts'
 import type { OpenOptions } from './store/open.ts'
 
 export type { DeclaredDestinations } from './destinations/addresses.ts'
@@ -45,7 +45,7 @@ export { isPostgresUrl, isSequelize } from './store/sequelize.ts'
  */
 export async function openDatabase(
   database: unknown,
-  options: OpenOptions = {},
+  options: PlatformOptions = {},
 ): Promise<OpenedPlatform> {
   const { openPlatformStore } = await import('./platform/open.ts')
   return openPlatformStore(database, options)

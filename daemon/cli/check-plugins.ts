@@ -20,9 +20,12 @@ export async function checkPlugins(config: Config): Promise<readonly Check[]> {
   if (looked.found === undefined) return [looked.check]
   const recorded = await recordedPlugins(resolve(config.dataDir, 'plugins.json'))
   const checks = looked.found.named.map(async (one) => {
-    const known = recorded.find(({ named }) => named === one.named)
+    const known = recorded.plugins.find(({ named }) => named === one.named)
+    const family = recorded.families.find(({ named }) => named === one.named)
     const found = await attempt(`plugin of ${one.contract}`, async () => {
       requireThere(one)
+      if (family !== undefined)
+        return { detail: `${one.label}, which is the family ${family.name}` }
       return { detail: known === undefined ? `${one.label}. ${UNKNOWN}` : describe(known, config) }
     })
     return found.check

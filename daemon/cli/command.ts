@@ -15,7 +15,9 @@ export interface CommandSpec {
 }
 
 /** The commands of these families, in their order. */
-export function commandsOf(families: readonly Family[]): readonly CommandSpec[] {
+export function commandsOf(
+  families: readonly Pick<Family, 'operations'>[],
+): readonly CommandSpec[] {
   return families
     .flatMap(({ operations }) => operations)
     .flatMap((operation) =>

@@ -32,6 +32,7 @@ import { checkModelServer } from '../composition/model-server.ts'
 import { createLog } from '../telemetry/log.ts'
 import { askSocket } from './ask.ts'
 import { checkPlugins } from './check-plugins.ts'
+import { checkTables } from './check-tables.ts'
 import type { Check } from './check.ts'
 import { attempt } from './check.ts'
 
@@ -54,6 +55,7 @@ export async function examine(env: Readonly<NodeJS.ProcessEnv>): Promise<readonl
     await checkClock(config),
     ...(await checkFolder(config)),
     ...(await checkPlugins(config)),
+    ...(await checkTables(config)),
     ...(await checkOutbox(config)),
     ...(await checkModel(config)),
     ...(await checkPrices(config)),

@@ -4,6 +4,7 @@ import { ConfigError, readConfig } from '../config/config.ts'
 import { ownVersion } from '../operations/catalogue.ts'
 import type { Family } from '../operations/family.ts'
 import { createLog } from '../telemetry/log.ts'
+import { addedOperations } from './added-commands.ts'
 import { addAgent } from './agent.ts'
 import { printChecks } from './check.ts'
 import type { CommandSpec } from './command.ts'
@@ -26,7 +27,7 @@ const MISUSE = 2
 export async function runCli(
   args: readonly string[],
   terminal: Terminal,
-  families: readonly Family[],
+  families: readonly Pick<Family, 'operations'>[],
   ask: Ask = askOf(terminal),
 ): Promise<number> {
   let code = 0
@@ -34,13 +35,26 @@ export async function runCli(
     code = exitCode
   }
   try {
-    await createProgram(families, { terminal, ask, exit }).parseAsync(args, { from: 'user' })
+    const ports = { terminal, ask, exit }
+    const operations = await addedOperations(args, terminal, knownCommands(families))
+    const all = operations.length === 0 ? families : [...families, { operations }]
+    await createProgram(all, ports).parseAsync(args, { from: 'user' })
     return code
   } catch (cause) {
     if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : MISUSE
     terminal.err(printFailure(cause, terminal.env))
     return 1
   }
+}
+
+/** Commands beside those of operations. */
+const OWN_COMMANDS = ['serve', 'dispatch', 'doctor', 'agent', 'outbox', 'help']
+
+function knownCommands(
+  families: readonly Pick<Family, 'operations'>[],
+): ReadonlySet<string | undefined> {
+  const commands = families.flatMap(({ operations }) => operations.map(({ command }) => command))
+  return new Set([...OWN_COMMANDS, ...commands.map((command) => command?.split(' ')[0])])
 }
 
 function askOf({ env }: Terminal): Ask {
@@ -62,7 +76,10 @@ function printFailure(cause: unknown, env: Terminal['env']): string {
   return `keyhook: ${message}\n${stack}`
 }
 
-function createProgram(families: readonly Family[], ports: CommandPorts): Command {
+function createProgram(
+  families: readonly Pick<Family, 'operations'>[],
+  ports: CommandPorts,
+): Command {
   const { terminal } = ports
   const program = addShared(new Command('keyhook'))
     .exitOverride()

@@ -22,7 +22,7 @@ import { ROUTES } from './routes.ts'
 import { createSend } from './send.ts'
 import type { Client } from './types.ts'
 
-export type { Client, CallOptions } from './types.ts'
+export type { Client, CallOptions, OperationsOf } from './types.ts'
 export { ApiError } from './error.ts'
 export type { Route, RouteOf } from './route.ts'
 export { routesOf } from './route.ts'

@@ -17,6 +17,18 @@ export function requireOwnTypes(types: readonly string[], families: readonly Fam
   throw new ConfigError(`KEYHOOK_EVENT_TYPES names ${type}, which the service itself publishes`)
 }
 
+/**
+ * Refuses configured scopes that a family declares.
+ *
+ * @throws ConfigError
+ */
+export function requireOwnScopes(scopes: Family['scopes'], families: readonly Family[]): void {
+  const declared = new Set(families.flatMap((family) => Object.keys(family.scopes)))
+  const scope = Object.keys(scopes).find((one) => declared.has(one))
+  if (scope === undefined) return
+  throw new ConfigError(`KEYHOOK_SCOPES names ${scope}, which the service itself declares`)
+}
+
 /** Declares the configured event types; what the API set for them is kept. */
 export async function declareEventTypes(
   { store, clock }: Pick<Platform, 'store' | 'clock'>,

@@ -22,9 +22,13 @@ import type { Kernel, Machine } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
+/** Whether scopes of families that are not served exist: a key may outlive the absence of one. */
+export type ScopesKnown = 'specified families' | 'served families'
+
 interface Parts extends Machine {
   readonly config: Config
   readonly families: readonly Family[]
+  readonly knows: ScopesKnown
   readonly store: PlatformStore
   readonly keyring: Keyring
   readonly egress: EgressClient
@@ -38,7 +42,7 @@ export async function createKernel(parts: Parts): Promise<Kernel> {
   const { config, families, store, keyring, egress, destinations } = parts
   const { clock, random, newId, metrics } = parts
   const names = brandNames(config.brand)
-  const universe = universeOf(config, families)
+  const universe = universeOf(parts)
   const eventTypes = createEventTypes(
     [...families.flatMap((family) => family.events), ...taskEvents.types],
     store,
@@ -70,10 +74,12 @@ export async function createKernel(parts: Parts): Promise<Kernel> {
   return { engine, verifier, keyring, universe, names, eventTypes, eventPositions }
 }
 
-function universeOf({ scopes }: Config, families: readonly Family[]): ScopeUniverse {
+/** The scopes of families that are served, those of the settings, and of a daemon those of the specification. */
+function universeOf({ config: { scopes }, families, knows }: Parts): ScopeUniverse {
+  const known = knows === 'served families' ? {} : SPEC_SCOPES
   const declared = families.map((family) => family.scopes)
   const universe = createUniverse(
-    Object.assign({}, SPEC_SCOPES, ...declared, scopes) as Record<string, readonly string[]>,
+    Object.assign({}, known, ...declared, scopes) as Record<string, readonly string[]>,
   )
   // An event type with an undeclared scope is a defect of its family.
   for (const { scope } of families.flatMap(({ events }) => events)) requiredScope(scope, universe)

@@ -27,8 +27,9 @@ import { loadPrices, openBilling } from './billing.ts'
 import { keepBrand, requireBrand } from './brand.ts'
 import type { Closable, Closers } from './closers.ts'
 import { openInOrder } from './closers.ts'
-import { declareEventTypes, requireNeeded, requireOwnTypes } from './declared.ts'
+import { declareEventTypes, requireNeeded, requireOwnScopes, requireOwnTypes } from './declared.ts'
 import { allowedModels } from './editor.ts'
+import type { ScopesKnown } from './kernel.ts'
 import { createKernel } from './kernel.ts'
 import type { Extensions, GivenPlugins } from './plugins.ts'
 import { NO_EXTENSIONS, openPlugins } from './plugins.ts'
@@ -60,6 +61,8 @@ export interface Opening {
   readonly families: readonly Family[]
   /** Opens the store with a migrated schema. */
   openStorage(inspect: Inspect): Promise<Storage>
+  /** Default: those of the specification too. */
+  readonly knows?: ScopesKnown
   /** Addresses of apps; undefined when apps are not served. */
   readonly appsHosting?: AppsHosting | undefined
   readonly baseUrl: string
@@ -106,6 +109,7 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
   const { config, log, families, plugins: given = {}, extensions = NO_EXTENSIONS } = opening
   requireNeeded(families)
   requireOwnTypes(config.eventTypes, families)
+  requireOwnScopes(config.scopes, families)
   const prices = opening.prices ?? (await loadPrices(config, families))
   const { store, appBytes, masterKeyFile } = await openStorage(opening, closers)
   await keepBrand(store, config.brand)
@@ -126,6 +130,7 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
     ...machine,
     config,
     families,
+    knows: opening.knows ?? 'specified families',
     store,
     keyring,
     egress: plugins.egress,

@@ -13,6 +13,7 @@ import {
 import type { Processing } from '../billing/billing.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/config.ts'
+import type { Family } from '../operations/family.ts'
 import type { Machine, Plugins } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Closable, Closers } from './closers.ts'
@@ -42,9 +43,11 @@ export interface Extensions {
   readonly replaced: ReadonlySet<ContractName>
   /** Empty for a command that loads none: what it would need of them is unavailable. */
   readonly loaded: readonly LoadedPlugin[]
+  /** Families besides the product's; empty for such a command too. */
+  readonly families: readonly Family[]
 }
 
-export const NO_EXTENSIONS: Extensions = { replaced: new Set(), loaded: [] }
+export const NO_EXTENSIONS: Extensions = { replaced: new Set(), loaded: [], families: [] }
 
 /** Opens the plugins of the platform, those of the operator first. */
 export async function openPlugins(

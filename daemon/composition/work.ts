@@ -65,10 +65,16 @@ const BESIDE_JOBS: Readonly<Record<string, (given: Given) => readonly Stoppable[
   files: ({ platform, log }) => [startPassageRemoval(platform, log)],
 }
 
-/** Starts the jobs of the families; none without a store of app files, which they work on. */
+/** Families that work on the files of apps. */
+function worksOnApps(family: Family): boolean {
+  return family.name === 'apps' || (family.needs ?? []).some(worksOnApps)
+}
+
+/** Starts the jobs of the families; without a store of app files, none of those that work on them. */
 function startJobs({ platform, config, log, families }: Given): readonly Stoppable[] {
-  if (platform.plugins.appBytes === undefined) return []
+  const hasBytes = platform.plugins.appBytes !== undefined
   return families
+    .filter((family) => hasBytes || !worksOnApps(family))
     .flatMap(({ jobs = [] }) => jobs)
     .filter(({ isServed }) => isServed === undefined || isServed(platform))
     .map(({ createHandler, times = timesOf(config) }) => {

@@ -236,6 +236,13 @@ export const SETTINGS = {
     fallback: [],
     parse: parsePlugins,
   } satisfies Setting<readonly string[]>,
+  familiesPlugin: {
+    env: 'KEYHOOK_FAMILIES_PLUGIN',
+    doc: 'Families of the API besides the built-in ones: packages or absolute paths of modules, comma separated.',
+    shown: 'the built-in families alone',
+    fallback: [],
+    parse: parsePlugins,
+  } satisfies Setting<readonly string[]>,
   deployPlugin: pluginSetting(
     'KEYHOOK_DEPLOY_PLUGIN',
     'Deployer that builds releases',

@@ -22,7 +22,6 @@ import {
   optional,
   optionsOf,
   readOptions,
-  recordOf,
 } from '../../lib/internal/arguments.ts'
 import { MAX_KEY_LIMIT } from '../../lib/key/lifecycle.ts'
 import { INSTANT } from '../../lib/kinds.ts'
@@ -30,7 +29,8 @@ import { isSequelize, sqliteFileOfKnex } from '../../plugins/registry.ts'
 import type { Requirement } from '../families/keys/need.ts'
 import { isAccountId } from '../authority/principal.ts'
 import { SETTINGS } from '../config/settings.ts'
-import { DAEMON_ONLY } from './options.ts'
+import { APPS_ONLY, DAEMON_ONLY } from './options.ts'
+import { SERVED_FAMILIES, servesApps } from './families.ts'
 import { PLUGINS } from './plugins.ts'
 
 const ACCOUNT_ID: Kind = {
@@ -210,18 +210,6 @@ const DATABASE: Kind = {
     (isObject(value) && typeof value['connect'] === 'function'),
 }
 
-const FAMILY = recordOf({
-  name: NAME,
-  scopes: OBJECT,
-  events: { allowed: 'a list', accepts: Array.isArray },
-  errors: {
-    allowed: 'a table of defineErrors',
-    accepts: (value) => (typeof value === 'function' || isObject(value)) && 'rows' in value,
-  },
-  operations: { allowed: 'a list', accepts: Array.isArray },
-  needs: optional({ allowed: 'a list', accepts: Array.isArray }),
-})
-
 const EMBEDDED = (Object.keys(SETTINGS) as (keyof typeof SETTINGS)[]).filter(
   (name) => !Object.hasOwn(DAEMON_ONLY, name),
 )
@@ -231,7 +219,7 @@ const readOwnOptions: ReadArguments = declareArguments('createKeyhook', {
     database: optional(DATABASE),
     tablePrefix: optional(NAME),
     dispatch: optional(BOOLEAN),
-    families: optional({ ...listOf(FAMILY), allowed: 'a list of families, not empty' }),
+    families: optional(SERVED_FAMILIES),
     plugins: PLUGINS,
     ...Object.fromEntries(EMBEDDED.map((name) => [name, kindOf(name)])),
   }),
@@ -243,7 +231,10 @@ const readOwnOptions: ReadArguments = declareArguments('createKeyhook', {
 export const readKeyhookOptions: ReadArguments = (given) => {
   const options = given[0]
   if (isPlainObject(options)) {
-    for (const [name, reason] of Object.entries(DAEMON_ONLY)) {
+    const { families } = options
+    const hasApps = Array.isArray(families) && servesApps(families)
+    const unused = hasApps ? DAEMON_ONLY : { ...DAEMON_ONLY, ...APPS_ONLY }
+    for (const [name, reason] of Object.entries(unused)) {
       if (!Object.hasOwn(options, name)) continue
       throw new TypeError(
         `createKeyhook: options.${name} has no effect when embedded: ${reason}. Leave it out`,

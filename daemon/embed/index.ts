@@ -1,16 +1,19 @@
 import type { RequestListener } from 'node:http'
 import type { VerifiedKey } from '../../lib/engine/verifier.ts'
 import { kernelError } from '../../lib/errors.ts'
-import { createClient } from '../client/index.ts'
+import type { Route } from '../client/index.ts'
+import { ROUTES, createClient, routesOf } from '../client/index.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError, rateLimitsOf } from '../config/config.ts'
 import type { Family } from '../operations/family.ts'
-import { ABSENT_FAMILIES, EMBEDDED_FAMILIES, errorRows } from '../families/index.ts'
+import { recordsOf } from '../operations/family.ts'
+import { errorRows } from '../families/index.ts'
 import { explainInvalid, requireNeed } from '../families/keys/need.ts'
 import { createApp } from '../http/app.ts'
 import { DONE_PAGE, documents } from '../http/documents.ts'
 import { createEmbeddedResolver, inProcessResolver } from '../http/resolve.ts'
 import type { PrincipalResolver } from '../http/state.ts'
+import { openInOrder } from '../composition/closers.ts'
 import type { Opened } from '../composition/open.ts'
 import { openPlatform } from '../composition/open.ts'
 import { requireInstalled } from '../composition/packages.ts'
@@ -21,6 +24,9 @@ import type { Log } from '../telemetry/log.ts'
 import { createLog } from '../telemetry/log.ts'
 import { createUpdateAccount } from './accounts.ts'
 import { createEmbeddedBilling } from './billing.ts'
+import type { ServedFamily } from './families.ts'
+import { servedFamilies, servesApps } from './families.ts'
+import { openHosting } from './hosting.ts'
 import { createNeeds } from './need.ts'
 import { fetchFrom } from './in-process.ts'
 import {
@@ -53,6 +59,7 @@ export type {
   WorkToHold,
   WorkToQuote,
 } from './billing.ts'
+export type { PlatformFamily, ServedFamily } from './families.ts'
 export type { PriceQuote } from '../billing/quote.ts'
 export type { Requirement } from '../families/keys/need.ts'
 export type { Keyhook, KeyhookOptions, ScopeFamilies, ScopeOf, TypedOptions } from './keyhook.ts'
@@ -76,12 +83,13 @@ export type { WebHandler, WebOptions } from './web/handler.ts'
 export async function createKeyhook<
   const Type extends string = string,
   const Families extends ScopeFamilies = ScopeFamilies,
+  const Asked extends ServedFamily = never,
 >(
-  ...args: readonly [options?: TypedOptions<Type, Families>]
-): Promise<Keyhook<Type, ScopeOf<Families>>> {
+  ...args: readonly [options?: TypedOptions<Type, Families, Asked>]
+): Promise<Keyhook<Type, ScopeOf<Families, Asked>, Asked>> {
   const [options = {}] = readKeyhookOptions(args) as readonly [KeyhookOptions?]
   try {
-    return await open(options)
+    return (await open(options)) as Keyhook<Type, ScopeOf<Families, Asked>, Asked>
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause
     throw new ConfigError(inCode(cause.message), { cause: cause.cause })
@@ -100,39 +108,54 @@ async function open(options: KeyhookOptions): Promise<Keyhook> {
     replaced: extensions.replaced,
   })
   const log = createLog(config.logLevel)
-  const served = [...EMBEDDED_FAMILIES, ...families]
-  const opened = await openPlatform({
-    config,
-    log,
-    families: served,
-    async openStorage(inspect) {
-      const naming = tablePrefix === undefined ? {} : { tablePrefix }
-      const storage = await openStorage(config, database, naming, inspect)
-      if (
-        database === undefined &&
-        given.dataDir === undefined &&
-        given.databaseUrl === undefined
-      ) {
-        // A misspelt database variable must not go unnoticed.
-        process.emitWarning(
-          `createKeyhook: neither database nor dataDir is given: records are kept in ${storage.folder}`,
+  const served = servedFamilies(families, config)
+  const hasApps = servesApps(families)
+  const opened = await openInOrder(async (closers) => {
+    const hosting = await openHosting(config, hasApps)
+    closers.push(() => hosting.stop())
+    const opened = await openPlatform({
+      config,
+      log,
+      families: served,
+      knows: 'served families',
+      async openStorage(inspect) {
+        const storage = await openStorage(
+          config,
+          database,
+          {
+            ...(tablePrefix === undefined ? {} : { tablePrefix }),
+            records: recordsOf(served),
+            apps: hasApps && !extensions.replaced.has('apps'),
+          },
+          inspect,
         )
-      }
-      return storage
-    },
-    baseUrl: config.baseUrl ?? `http://${config.host}:${config.port}`,
-    // It does not listen: only the embedder knows the addresses of its server.
-    ownHosts: [],
-    extensions,
-    processor,
+        if (isUnnamed(options)) {
+          // A misspelt database variable must not go unnoticed.
+          process.emitWarning(
+            `createKeyhook: neither database nor dataDir is given: records are kept in ${storage.folder}`,
+          )
+        }
+        return storage
+      },
+      appsHosting: hosting.appsHosting,
+      baseUrl: config.baseUrl ?? `http://${config.host}:${config.port}`,
+      // Its API does not listen: only the embedder knows the addresses of its server.
+      ownHosts: [],
+      extensions,
+      processor,
+    })
+    closers.push(() => opened.close())
+    const work = await opened.start({ dispatch, billing: true })
+    hosting.start(opened, work, config, log)
+    // Visitors leave before what serves them is closed.
+    closers.push(() => hosting.stop())
+    return opened
   })
-  try {
-    await opened.start({ dispatch, billing: true })
-  } catch (cause) {
-    await opened.close()
-    throw cause
-  }
   return assemble(opened, { config, log, served, database })
+}
+
+function isUnnamed({ database, dataDir, databaseUrl }: KeyhookOptions): boolean {
+  return database === undefined && dataDir === undefined && databaseUrl === undefined
 }
 
 /**
@@ -166,13 +189,13 @@ function assemble(opened: Opened, { config, log, served, database }: Setting): K
     ...apiPages(served, errorRows(served), platform.baseUrl),
     ...DONE_PAGE,
   })
+  const routes = routesFor(served)
   let isWarned = config.baseUrl !== undefined
 
   function handlerFor(resolve: PrincipalResolver, limited: boolean): RequestListener {
     const handler = createApp({
       platform,
       families: served,
-      absent: ABSENT_FAMILIES,
       resolve,
       rateLimits: limited ? rateLimitsOf(config) : { reads: 0, writes: 0 },
       trustedProxies: config.trustedProxies,
@@ -270,7 +293,13 @@ function assemble(opened: Opened, { config, log, served, database }: Setting): K
       const [account] = args
       const fetch: typeof inProcess = async (...args) =>
         isStopped ? refuseStopped() : inProcess(...args)
-      return createClient({ baseUrl: IN_PROCESS, key: 'in-process', account, fetch })
+      return createClient({
+        baseUrl: IN_PROCESS,
+        key: 'in-process',
+        account,
+        fetch,
+        routes,
+      }) as unknown as ReturnType<Keyhook['as']>
     },
     async transaction(...args) {
       readWork(args)
@@ -315,6 +344,15 @@ function refuseStopped(): Response {
 
 /** An address that is never connected to. */
 const IN_PROCESS = 'http://keyhook.invalid'
+
+/** The routes of the client: those of the product are known already. */
+function routesFor(served: readonly Family[]): readonly Route[] {
+  const operations = served.flatMap((family) => family.operations)
+  const ids = new Set(operations.map(({ id }) => id))
+  const known = ROUTES.filter(({ id }) => ids.has(id))
+  const own = operations.filter(({ id }) => !known.some((route) => route.id === id))
+  return own.length === 0 ? known : [...known, ...routesOf(own)]
+}
 
 /** Whether a value stands for a missing key. */
 function isMissing(value: unknown): boolean {

@@ -1,10 +1,10 @@
 import type { VerifiedKey } from '../../lib/engine/verifier.ts'
-import type { Client, Served } from '../client/index.ts'
+import type { Client } from '../client/index.ts'
 import type { Requirement } from '../families/keys/need.ts'
-import type { Family } from '../operations/family.ts'
 import type { Platform } from '../platform.ts'
 import type { UpdateAccount } from './accounts.ts'
 import type { EmbeddedBilling } from './billing.ts'
+import type { EmbeddedOperation, PlatformFamily, ServedFamily } from './families.ts'
 import type { GivenSettings } from './options.ts'
 import type { ChosenPlugins } from './plugins.ts'
 import type { EventToPublish, Publish } from './publish.ts'
@@ -22,8 +22,11 @@ export interface KeyhookOptions extends GivenSettings {
   readonly tablePrefix?: string
   /** False sends nothing until `dispatcher.start()`. Default true. */
   readonly dispatch?: boolean
-  /** Your own families, in addition to the product's. */
-  readonly families?: readonly Family[]
+  /**
+   * Families besides keys, webhooks and events: your own of `defineFamily`, and those of the platform by name. What is
+   * not named is served nowhere.
+   */
+  readonly families?: readonly ServedFamily[]
   /** Your own implementations of the contracts, instead of the built-in ones. */
   readonly plugins?: ChosenPlugins
 }
@@ -32,31 +35,49 @@ export interface KeyhookOptions extends GivenSettings {
 export type ScopeFamilies = Readonly<Record<string, readonly string[]>>
 
 /** Options whose event types and scopes are known to the compiler where they are written out. */
-export type TypedOptions<Type extends string, Families extends ScopeFamilies> = Omit<
-  KeyhookOptions,
-  'eventTypes' | 'scopes'
-> & {
+export type TypedOptions<
+  Type extends string,
+  Families extends ScopeFamilies,
+  Asked extends ServedFamily = ServedFamily,
+> = Omit<KeyhookOptions, 'eventTypes' | 'scopes' | 'families'> & {
+  readonly families?: readonly Asked[]
   readonly eventTypes?: readonly Type[] | KeyhookOptions['eventTypes']
   readonly scopes?: Families | KeyhookOptions['scopes']
 }
 
 /** The scopes of families, and those of the service; any text where the families are not known. */
-export type ScopeOf<Families extends ScopeFamilies> = string extends keyof Families
-  ? string
-  : | {
-        [Family in keyof Families & string]: `${Family}:${Families[Family][number]}`
-      }[keyof Families & string]
-    | ServiceScope
+export type ScopeOf<
+  Families extends ScopeFamilies,
+  Asked extends ServedFamily = never,
+> = string extends keyof Families ? string : ScopeIn<Families> | ServiceScope | AskedScope<Asked>
 
+type ScopeIn<Families extends ScopeFamilies> = string extends keyof Families
+  ? string
+  : {
+      [Family in keyof Families & string]: `${Family}:${Families[Family][number]}`
+    }[keyof Families & string]
+
+/** Of the families that are always served. */
 type ServiceScope =
-  | `${'apps' | 'edits' | 'files' | 'deploy' | 'settings' | 'keys' | 'webhooks' | 'events'}:${'read' | 'write'}`
-  | `${'observe' | 'discovery' | 'billing'}:read`
+  `${'keys' | 'webhooks' | 'events'}:${'read' | 'write'}` | `${'discovery' | 'billing'}:read`
+
+type AskedScope<Asked> = Asked extends 'observe'
+  ? 'observe:read'
+  : Asked extends PlatformFamily
+    ? `${Asked}:${'read' | 'write'}`
+    : Asked extends { readonly scopes: infer Own extends ScopeFamilies }
+      ? ScopeIn<Own>
+      : never
 
 /**
  * Keyhook inside your own process. `Type` and `Scope` are the event types and scopes that its options declare; an
  * account may declare further types, which `Keyhook` without parameters accepts.
  */
-export interface Keyhook<Type extends string = string, Scope extends string = string> {
+export interface Keyhook<
+  Type extends string = string,
+  Scope extends string = string,
+  Asked extends ServedFamily = never,
+> {
   readonly keys: {
     /**
      * Returns the owner of a key and what it may do now.
@@ -133,7 +154,7 @@ export interface Keyhook<Type extends string = string, Scope extends string = st
    *
    * @throws TypeError for an id other than 1 to 64 letters, digits, `_` or `-`
    */
-  as(accountId: string): Client<Served>
+  as(accountId: string): Client<EmbeddedOperation<Asked>>
   /**
    * Runs `work` in a transaction of your database, in which `publish` and `billing` may take part.
    *

@@ -10,8 +10,8 @@ type SettingName = keyof typeof SETTINGS
 
 const LISTENS = 'your own server listens'
 const USERS = 'its users are those of your product'
-const APPS = 'apps are served by the daemon alone'
-const WORK = 'edits and files of apps are worked on by the daemon alone'
+const APPS = 'options.families names no family that has apps'
+const FAMILIES = 'families are handed over in options.families'
 const GIVEN = 'plugins are handed over in options.plugins'
 
 /** Settings without effect in an embedded Keyhook, with the reason. */
@@ -23,7 +23,18 @@ export const DAEMON_ONLY = {
   stopDelay: LISTENS,
   ownerEmail: USERS,
   ownerPassword: USERS,
-  apps: APPS,
+  apps: 'published apps are served where appsPort is given',
+  appsPlugin: GIVEN,
+  editsPlugin: GIVEN,
+  filesPlugin: GIVEN,
+  familiesPlugin: FAMILIES,
+  deployPlugin: GIVEN,
+  embeddingsPlugin: GIVEN,
+  destinationsPlugin: GIVEN,
+} as const satisfies Partial<Record<SettingName, string>>
+
+/** Settings without effect unless `families` names one of the platform, with the reason. */
+export const APPS_ONLY = {
   appsHost: APPS,
   appsPort: APPS,
   appsDomain: APPS,
@@ -33,20 +44,14 @@ export const DAEMON_ONLY = {
   appIds: APPS,
   accessDays: APPS,
   dnsServers: APPS,
-  workLease: WORK,
-  appsPlugin: GIVEN,
-  editsPlugin: GIVEN,
-  filesPlugin: GIVEN,
-  deployPlugin: GIVEN,
-  embeddingsPlugin: GIVEN,
-  destinationsPlugin: GIVEN,
-  llmBaseUrl: WORK,
-  llmApiKey: WORK,
-  llmModel: WORK,
-  llmModels: WORK,
-  embeddingsModel: WORK,
-  embeddingsBaseUrl: WORK,
-  embeddingsApiKey: WORK,
+  workLease: APPS,
+  llmBaseUrl: APPS,
+  llmApiKey: APPS,
+  llmModel: APPS,
+  llmModels: APPS,
+  embeddingsModel: APPS,
+  embeddingsBaseUrl: APPS,
+  embeddingsApiKey: APPS,
 } as const satisfies Partial<Record<SettingName, string>>
 
 /** The settings of docs/config.md that an embedded Keyhook has: `KEYHOOK_MASTER_KEY` is `masterKey`. */

@@ -79,7 +79,8 @@ export function readPlugins(given: ChosenPlugins): Extensions {
     const choices = choice === undefined ? [] : [choice].flat()
     return choices.map((one) => readChoice(contract, one as PluginChoice<Plugin>))
   })
-  return { replaced: new Set(loaded.map(({ plugin }) => plugin.contract)), loaded }
+  const replaced = new Set(loaded.map(({ plugin }) => plugin.contract))
+  return { replaced, loaded, families: [] }
 }
 
 function readChoice(contract: ContractName, choice: PluginChoice<Plugin>): LoadedPlugin {

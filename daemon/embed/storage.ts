@@ -1,13 +1,17 @@
+import type { Records } from '../../plugins/platform/contract/records.ts'
 import type { OpenOptions } from '../../plugins/registry.ts'
 import {
+  APP_BYTES,
   isPostgresUrl,
   isSequelize,
   openDatabase,
   sqliteFileOfKnex,
 } from '../../plugins/registry.ts'
+import type { AppBytes } from '../../plugins/apps/contract.ts'
 import type { Config } from '../config/config.ts'
 import { takeDataFolder } from '../machine/data-folder.ts'
 import { holdFile } from '../machine/lock-file.ts'
+import { clockOf } from '../machine/ports.ts'
 import { DATABASE_FORMS, isSqliteUri } from '../config/values.ts'
 import type { Closers } from '../composition/closers.ts'
 import { openInOrder } from '../composition/closers.ts'
@@ -20,6 +24,14 @@ export interface EmbeddedStorage extends Storage {
   readonly folder?: string
 }
 
+/** Tables, their prefix, and whether apps have files here. */
+export interface Contents extends Pick<OpenOptions, 'tablePrefix'> {
+  /** Tables of the embedder's families. */
+  readonly records: readonly Records[]
+  /** Whether the files of apps are stored here. */
+  readonly apps: boolean
+}
+
 /**
  * Opens the embedder's database, or a folder of Keyhook's own; this process then holds it.
  *
@@ -28,16 +40,16 @@ export interface EmbeddedStorage extends Storage {
 export function openStorage(
   config: Config,
   given: unknown,
-  naming: OpenOptions,
+  contents: Contents,
   inspect: Inspect,
 ): Promise<EmbeddedStorage> {
   return openInOrder((closers) =>
     given === undefined
-      ? openFolder(config, naming, inspect, closers)
+      ? openFolder(config, contents, inspect, closers)
       : openGiven(
           config,
           typeof given === 'string' ? readAddress(given) : given,
-          naming,
+          contents,
           inspect,
           closers,
         ),
@@ -47,26 +59,29 @@ export function openStorage(
 async function openGiven(
   config: Config,
   database: unknown,
-  naming: OpenOptions,
+  contents: Contents,
   inspect: Inspect,
   closers: Closers,
 ): Promise<Omit<EmbeddedStorage, 'close'>> {
   const file = sqliteFileOf(database)
   if (file !== undefined) await requireOwnOutbox(config, file)
-  const release = await hold(database, naming)
+  const release = await hold(database, contents)
   closers.push(release)
   const opened = typeof database === 'function' ? file : database
-  const { store } = await openDatabase(opened, {
-    ...naming,
+  const { apps, ...options } = contents
+  const kept = await openDatabase(opened, {
+    ...options,
     inspect: (stored) => inspect(stored, undefined),
   })
+  const { store } = kept
   closers.push(() => store.close())
-  return { store, masterKeyFile: undefined }
+  const appBytes = apps ? await openInDatabase(kept, closers) : undefined
+  return { store, appBytes, masterKeyFile: undefined }
 }
 
 async function openFolder(
   config: Config,
-  naming: OpenOptions,
+  contents: Contents,
   inspect: Inspect,
   closers: Closers,
 ): Promise<Omit<EmbeddedStorage, 'close'>> {
@@ -75,12 +90,25 @@ async function openFolder(
   const location = config.databaseUrl ?? folder.file('keyhook.db')
   if (!isPostgresUrl(location)) await requireOwnOutbox(config, location)
   const masterKeyFile = folder.file('master-key')
-  const { store } = await openDatabase(location, {
-    ...naming,
+  const { apps, ...options } = contents
+  const kept = await openDatabase(location, {
+    ...options,
     inspect: (stored) => inspect(stored, masterKeyFile),
   })
+  const { store } = kept
   closers.push(() => store.close())
-  return { store, folder: folder.path, masterKeyFile }
+  const appBytes = apps ? await openInDatabase(kept, closers) : undefined
+  return { store, appBytes, folder: folder.path, masterKeyFile }
+}
+
+/** Beside their records, wherever those are: an embedder backs up one thing. */
+async function openInDatabase(
+  { store, client }: Awaited<ReturnType<typeof openDatabase>>,
+  closers: Closers,
+): Promise<AppBytes> {
+  const bytes = await APP_BYTES.database({ client, clock: clockOf(store) })
+  closers.push(() => bytes.close())
+  return bytes
 }
 
 /** The file of `sqlite:<file>`, or the address itself, which may hold a password and is never repeated. */
@@ -110,7 +138,7 @@ function readAddress(database: string): string {
 /** A second process on a SQLite file would take over the first one's claims; PostgreSQL has its own lock. */
 async function hold(
   database: unknown,
-  { tablePrefix = 'keyhook_' }: OpenOptions,
+  { tablePrefix = 'keyhook_' }: Pick<Contents, 'tablePrefix'>,
 ): Promise<() => Promise<void>> {
   const file = sqliteFileOf(database)
   if (file === undefined) return () => Promise.resolve()

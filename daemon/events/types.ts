@@ -4,8 +4,9 @@ import type { Engine } from '../../lib/engine/engine.ts'
 import type { NewEvent } from '../../lib/engine/ports.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { IsBuiltIn } from '../../lib/webhook/match.ts'
-import type { Store } from '../../plugins/store/contract.ts'
+import type { Store, StoreTx } from '../../plugins/store/contract.ts'
 import type { EventReads } from '../../plugins/store/contract/events.ts'
+import { readEvents } from '../operations/declared.ts'
 
 /** Scope of a built-in type whose data only has identifiers: registering the webhook is enough. */
 export const IDENTIFIERS = 'webhooks:write'
@@ -40,6 +41,15 @@ export interface FamilyEvents<Type extends string> {
     now: Instant,
     appId: string | null,
   ): NewEvent
+  /** Publishes an event of one of these types in the unit of work of a call. */
+  publish(call: PublishingCall, accountId: string, type: Type, data: object): Promise<void>
+}
+
+/** The part of a call that an event needs. */
+export interface PublishingCall {
+  readonly tx: StoreTx
+  readonly platform: { readonly engine: Pick<Engine, 'newEvent' | 'publishIn'> }
+  readonly now: Instant
 }
 
 /**
@@ -50,9 +60,17 @@ export interface FamilyEvents<Type extends string> {
  * potEvents.newEvent(engine, account_id, 'pot.boiled', { degrees: 100 }, now, null)
  */
 export function defineEvents<const Type extends string>(
-  types: readonly BuiltInEvent<Type>[],
+  ...args: readonly [types: readonly BuiltInEvent<Type>[]]
 ): FamilyEvents<Type> {
-  return { types, newEvent: (engine, ...event) => engine.newEvent(...event) }
+  readEvents(args)
+  const [types] = args
+  return {
+    types,
+    newEvent: (engine, ...event) => engine.newEvent(...event),
+    async publish({ tx, platform: { engine }, now }, accountId, type, data) {
+      await engine.publishIn(tx, [engine.newEvent(accountId, type, data, now, null)])
+    },
+  }
 }
 
 /** The known event types: those of the product, of the operator, and of each account. */

@@ -35,11 +35,11 @@ export const FAMILIES: readonly Family[] = [
   sealsFamily,
 ]
 
-/** The families that an embedded Keyhook does not serve, and those that it does. */
+/** The families that an embedded Keyhook serves only where they are asked for, and those that it always serves. */
 export const ABSENT_FAMILIES: readonly Family[] = FAMILIES.filter(isAbsent)
 export const EMBEDDED_FAMILIES: readonly Family[] = FAMILIES.filter((one) => !isAbsent(one))
 
-/** An embedder has users and apps of its own: neither is served, nor what needs them. */
+/** An embedder has users of its own, and most have no apps. */
 function isAbsent(family: Family): boolean {
   const isOwn = family === accountsFamily || family === appsFamily
   return isOwn || (family.needs ?? []).some(isAbsent)

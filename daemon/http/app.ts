@@ -22,8 +22,6 @@ import type { Traffic } from './traffic.ts'
 export interface AppOptions {
   readonly platform: Platform
   readonly families: readonly Family[]
-  /** Known families that are not served here; a request for one is refused with its name. */
-  readonly absent?: readonly Family[]
   readonly resolve: PrincipalResolver
   readonly rateLimits: RateLimits
   readonly trustedProxies?: readonly Cidr[]
@@ -62,7 +60,6 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   const operations = mount({
     platform,
     families,
-    absent: options.absent ?? [],
     resolve: options.resolve,
     rateLimits: options.rateLimits,
     trustedProxies,

@@ -1,7 +1,6 @@
 import Router from '@koa/router'
 import compose from 'koa-compose'
 import type { Cidr } from '../../lib/egress/address.ts'
-import type { KeyhookError } from '../../lib/errors.ts'
 import type { Family } from '../operations/family.ts'
 import type { Operation } from '../operations/operation.ts'
 import { httpError } from '../operations/errors.ts'
@@ -23,8 +22,6 @@ import type { RequestContext, RequestState, Step } from './state.ts'
 
 export interface MountOptions extends StepOptions {
   readonly families: readonly Family[]
-  /** Known families that are not served here. Default: none. */
-  readonly absent?: readonly Family[]
   /** Steps before every operation. */
   readonly before: readonly Step[]
   /** Other protocols over the same operations. Default: none. */
@@ -47,14 +44,14 @@ export interface Mounted {
 }
 
 export function mount(options: MountOptions): Mounted {
-  const { platform, families, absent = [], protocols = [], hosts, traffic } = options
+  const { platform, families, protocols = [], hosts, traffic } = options
   const before = [closeUnread(), ...options.before, addressOf(options.trustedProxies ?? [])]
   const operations = families.flatMap((family) => family.operations)
   const calls = createInnerCalls(options)
   const stepsOf = createStepsOf(options, ownRequests(options))
   const router = new Router<RequestState>()
   const fixed = new Map<string, Step>()
-  const refuse = noRoute(operations, absent)
+  const refuse = noRoute(operations)
   for (const operation of operations.toSorted(byLiterals)) {
     const steps: Step[] = [...stepsOf(operation)]
     if (operation.path.includes('{')) {
@@ -125,22 +122,14 @@ export function routePath({ path }: Pick<Operation, 'path'>): string {
 }
 
 /** Refuses requests without an operation: a path with other methods names them. */
-function noRoute(operations: readonly Operation[], absent: readonly Family[]): Step {
+function noRoute(operations: readonly Operation[]): Step {
   return function noRoute(ctx, next) {
     if (!ctx.path.startsWith('/v1/')) return next()
     const methods = methodsOf(closestTo(ctx.path, operations))
-    if (methods.size === 0) throw notServed(ctx.path, absent)
+    if (methods.size === 0) throw httpError('route_not_found')
     ctx.set('Allow', [...methods].join(', '))
     throw httpError('method_not_allowed')
   }
-}
-
-/** Nothing is at the path; a path of an absent family names the family. */
-function notServed(path: string, absent: readonly Family[]): KeyhookError {
-  const family = absent.find((one) => closestTo(path, one.operations).length > 0)
-  if (family === undefined) return httpError('route_not_found')
-  const message = `The operations of ${family.name} are not served here: the daemon alone has them.`
-  return httpError('route_not_found', { message })
 }
 
 /**

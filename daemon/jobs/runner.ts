@@ -1,7 +1,7 @@
 import type { Millis } from '../../lib/time.ts'
 import { MINUTE } from '../../lib/time.ts'
 import type { JobKindName } from '../../plugins/platform/contract/jobs.ts'
-import { JOB_KINDS } from '../../plugins/platform/contract/jobs.ts'
+import { jobKind } from '../../plugins/platform/contract/jobs.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { CreateHandler, Warn, JobHandler, Leased, Verdict } from './handler.ts'
@@ -36,7 +36,7 @@ export function runJobs<Subject, Refusal extends string>(
     name: kind,
     isClaimable: () => store.jobs.isClaimable(kind, clock.now()),
     claimNext: runner.runNext,
-    most: JOB_KINDS[kind].concurrency,
+    most: jobKind(kind).concurrency,
     every,
     clock,
     log,
@@ -64,7 +64,7 @@ export interface JobTimes {
 }
 
 export function jobTimes(kind: JobKindName): JobTimes {
-  return { lease: MINUTE, beat: MINUTE / 4, deadline: JOB_KINDS[kind].deadline }
+  return { lease: MINUTE, beat: MINUTE / 4, deadline: jobKind(kind).deadline }
 }
 
 export interface Runner {
@@ -119,7 +119,7 @@ export function createRunner<Subject, Refusal extends string>(
     if (job.cancel_at !== null) return 'canceled'
     if (refusal !== undefined) return refusal
     if (job.deadline_at !== null && job.deadline_at <= clock.now()) return 'timed_out'
-    const { attempts } = JOB_KINDS[kind]
+    const { attempts } = jobKind(kind)
     // Its processes died each time: it would kill the next one too.
     return attempts !== null && job.attempts > attempts ? 'worker_lost' : undefined
   }

@@ -1,7 +1,9 @@
 import type { ErrorRow, KernelErrorCode } from '../../lib/errors.ts'
 import type { BuiltInEvent } from '../events/types.ts'
 import type { FamilyJobs } from '../jobs/handler.ts'
+import type { Records } from '../../plugins/platform/contract/records.ts'
 import type { AppExtension } from '../platform.ts'
+import { readFamily } from './declared.ts'
 import type { HttpErrorCode } from './errors.ts'
 import type { Operation } from './operation.ts'
 
@@ -17,12 +19,24 @@ export interface Family {
   readonly operations: readonly Operation[]
   /** Its background jobs: of each kind, one family runs them. Default: none. */
   readonly jobs?: readonly FamilyJobs[]
+  /** Its own tables. Default: none. */
+  readonly records?: Records
   /** Its extension of apps, which belong to another family. */
   readonly extendsApps?: AppExtension
 }
 
+/** The tables of these families. */
+export function recordsOf(families: readonly Family[]): readonly Records[] {
+  return families.flatMap(({ records }) => (records === undefined ? [] : [records]))
+}
+
 /** A family with typed operations and error codes. */
-export interface TypedFamily<Typed extends Operation, Code extends string = string> extends Family {
+export interface TypedFamily<
+  Typed extends Operation,
+  Code extends string = string,
+  Scopes extends Family['scopes'] = Family['scopes'],
+> extends Family {
+  readonly scopes: Scopes
   readonly errors: ErrorRows<Code>
   /** Never present at run time: it carries types to the client. */
   readonly typed?: Typed
@@ -47,6 +61,7 @@ type Naming<Code extends string> = Operation & { readonly errors: readonly Code[
  * Declares a family with the types of its operations, whose error codes are its own, those of families that
  * it needs, and those of every family.
  *
+ * @throws TypeError for a family of another form
  * @example
  * export const potsFamily = defineFamily({ name: 'pots', …, operations: [boilPot] })
  */
@@ -54,12 +69,17 @@ export function defineFamily<
   const Code extends string,
   const Operations extends readonly Naming<Listed<Code> | CodeOf<Needs[number]> | CommonCode>[],
   const Needs extends readonly Family[] = readonly [],
+  const Scopes extends Family['scopes'] = Family['scopes'],
 >(
-  declared: Family & {
-    readonly needs?: Needs
-    readonly errors: ErrorRows<Code>
-    readonly operations: Operations
-  },
-): TypedFamily<Operations[number], Code> {
-  return declared
+  ...args: readonly [
+    family: Family & {
+      readonly needs?: Needs
+      readonly scopes: Scopes
+      readonly errors: ErrorRows<Code>
+      readonly operations: Operations
+    },
+  ]
+): TypedFamily<Operations[number], Code, Scopes> {
+  readFamily(args)
+  return args[0]
 }

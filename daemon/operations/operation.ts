@@ -11,6 +11,7 @@ import type {
   StreamCall,
   WriteCall,
 } from './call.ts'
+import { readOperation } from './declared.ts'
 import type { Cell } from './print-csv.ts'
 
 /**
@@ -225,6 +226,7 @@ export const READS: ReadonlySet<Effect> = new Set<Effect>(['read', 'bytes', 'str
 /**
  * Declares an operation with the types of its input.
  *
+ * @throws TypeError for a declaration of another form
  * @example
  * export const boilPot = operation({ effect: 'write', id: 'pots.boil', …, async run({ tx, params }) { … } })
  */
@@ -268,6 +270,7 @@ export function operation<
 >(
   declared: Operation<One, Input, Output, undefined, Id, Code>,
 ): Operation<One, Input, Output, undefined, Id, Code>
-export function operation(declared: Operation): Operation {
-  return declared
+export function operation(...args: readonly [operation: Operation]): Operation {
+  readOperation(args)
+  return args[0]
 }

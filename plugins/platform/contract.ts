@@ -9,6 +9,7 @@
 import type { Instant } from '../../lib/time.ts'
 import type { JoinedUnit, PurgeKind, Store, StoreTx } from '../store/contract.ts'
 import { PURGE_KINDS } from '../store/contract.ts'
+import type { RecordAccess } from './contract/records.ts'
 import type { NOUNS } from './nouns.ts'
 
 type Nouns = typeof NOUNS
@@ -20,7 +21,7 @@ export type PlatformReads = { readonly [Name in keyof Nouns]: ReturnType<Nouns[N
 export type PlatformWrites = { readonly [Name in keyof Nouns]: ReturnType<Nouns[Name]['writes']> }
 
 /** One unit of work over the core and the platform. */
-export interface PlatformTx extends StoreTx, PlatformWrites {
+export interface PlatformTx extends StoreTx, PlatformWrites, RecordAccess {
   /**
    * Runs a part of the unit: what it did is undone when it fails, and the unit may go on. A refusal, such as
    * `insufficient_balance`, undoes nothing.
@@ -59,7 +60,8 @@ export const ALL_PURGE_KINDS: readonly (PurgeKind | PlatformPurgeKind)[] = [
   ...PLATFORM_PURGE_KINDS,
 ]
 
-export interface PlatformStore extends Omit<Store, 'write' | 'purge' | 'join'>, PlatformReads {
+export interface PlatformStore
+  extends Omit<Store, 'write' | 'purge' | 'join'>, PlatformReads, RecordAccess {
   /** As the core's, with the platform's nouns in the same unit. */
   write<T>(work: (tx: PlatformTx) => Promise<T>): Promise<T>
   /** As the core's. */

@@ -3,10 +3,12 @@ import type { OpenOptions, OpenedStore } from '../store/opening.ts'
 import { DEFAULT_PREFIX, lookAtPostgres, lookAtSqlite, openAny } from '../store/opening.ts'
 import { stepsOf } from '../store/sql/migrate.ts'
 import type { PlatformStore } from './contract.ts'
+import type { Records } from './contract/records.ts'
 import type { Dialect } from '../store/sql/client.ts'
 import type { Models } from './model/sequelize.ts'
 import { MODELS } from './models.ts'
 import { PLATFORM_MIGRATIONS } from './nouns.ts'
+import { extensionOf } from './sql/records.ts'
 import { createPlatformStore } from './sql/store.ts'
 import type { PlatformTables } from './sql/tables.ts'
 import { namePlatformTables } from './sql/tables.ts'
@@ -14,6 +16,11 @@ import { namePlatformTables } from './sql/tables.ts'
 /** A platform store that is ready, and the core that it stands on. */
 export interface OpenedPlatform extends Omit<OpenedStore, 'store'> {
   readonly store: PlatformStore
+}
+
+export interface PlatformOptions extends OpenOptions {
+  /** Tables of families of third parties. Default: none. */
+  readonly records?: readonly Records[]
 }
 
 /**
@@ -24,15 +31,20 @@ export interface OpenedPlatform extends Omit<OpenedStore, 'store'> {
  */
 export async function openPlatformStore(
   database: unknown,
-  options: OpenOptions = {},
+  { records = [], ...options }: PlatformOptions = {},
 ): Promise<OpenedPlatform> {
   // First of all: the core alone would migrate its schema without it.
   requirePackages('The platform', ['sequelize'])
   const tables = tablesOf(options)
   const steps = stepsOf(PLATFORM_MIGRATIONS, tables)
-  const opened = await openAny(database, options, { steps, encrypted: encryptedIn(tables) })
-  const models = await openModels(opened.client.dialect.name, tables)
-  return { ...opened, store: createPlatformStore(opened.store, opened.client, tables, models) }
+  const { tablePrefix = DEFAULT_PREFIX } = options
+  const extensions = records.map((one) => extensionOf(tablePrefix, one))
+  const beside = { steps, encrypted: encryptedIn(tables), extensions }
+  const opened = await openAny(database, options, beside)
+  const { client } = opened
+  const models = await openModels(client.dialect.name, tables)
+  const store = createPlatformStore(opened.store, client, tables, models, tablePrefix)
+  return { ...opened, store }
 }
 
 const models = new Map<string, Models>()

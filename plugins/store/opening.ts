@@ -2,9 +2,11 @@ import { requirePackages } from '../packages.ts'
 import type { SequelizeLike } from './sequelize.ts'
 import { isPostgresUrl, isSequelize } from './sequelize.ts'
 import type { Dialect, Query, SqlClient } from './sql/client.ts'
+import type { Extension } from './sql/extension.ts'
+import { extensionTables } from './sql/extension.ts'
 import { isObject } from './sql/joined.ts'
-import type { Step } from './sql/migrate.ts'
 import { coreSteps, migrate } from './sql/migrate.ts'
+import type { Step } from './sql/migrations/migration.ts'
 import { withConnection } from './sql/postgres/with-connection.ts'
 import { createMembership } from './sql/postgres/membership.ts'
 import type { PgPool, PgSource } from './sql/postgres/source.ts'
@@ -41,6 +43,8 @@ export interface StoredFacts {
   meta(name: string): Promise<string | undefined>
   /** Names of the migrations that opening the store would run, in order; all of them for a new database. */
   pending(): Promise<readonly string[]>
+  /** Tables of families of third parties, by the name of each, whether it is still served or not. */
+  extensionTables(): Promise<ReadonlyMap<string, readonly string[]>>
 }
 
 /** Additional tables in the same database. */
@@ -49,6 +53,8 @@ export interface Beside {
   readonly steps: readonly Step[]
   /** Their columns of encrypted texts, which the core re-encrypts with its own. */
   readonly encrypted: EncryptedColumns
+  /** Tables of third parties. Default: none. */
+  readonly extensions?: readonly Extension[]
 }
 
 export const NOTHING: Beside = { steps: [], encrypted: {} }
@@ -120,15 +126,17 @@ function tablesOf({ tablePrefix = DEFAULT_PREFIX }: OpenOptions): Tables {
 async function openOver(
   client: SqlClient,
   tables: Tables,
-  { inspect }: OpenOptions,
-  { steps: further, encrypted }: Beside,
+  { inspect, tablePrefix = DEFAULT_PREFIX }: OpenOptions,
+  { steps: further, encrypted, extensions = [] }: Beside,
   start: () => Promise<void> = async () => undefined,
 ): Promise<OpenedStore> {
   const steps = [...coreSteps(tables), ...further]
   try {
     if (inspect !== undefined)
-      await inspect(factsOf({ name: client.dialect.name, read: client.read }, tables, steps))
-    const migrated = await migrate(client, tables, steps)
+      await inspect(
+        factsOf({ name: client.dialect.name, read: client.read }, tables, steps, tablePrefix),
+      )
+    const migrated = await migrate(client, tables, steps, { tablePrefix, extensions })
     const { feed } = client.dialect
     await client.transaction(async (query) => feed.prepare?.(query, tables))
     await start()
@@ -157,7 +165,8 @@ export async function lookAtPostgres(
       withConnection(source, (client) => queryOn(client)(sql, bind))
     const tables = tablesOf(options)
     const steps = [...coreSteps(tables), ...further]
-    await options.inspect?.(factsOf({ name: 'postgres', read }, tables, steps))
+    const { tablePrefix = DEFAULT_PREFIX } = options
+    await options.inspect?.(factsOf({ name: 'postgres', read }, tables, steps, tablePrefix))
   } finally {
     await source.end()
   }
@@ -180,7 +189,8 @@ export async function lookAtSqlite(
   try {
     const tables = tablesOf(options)
     const steps = [...coreSteps(tables), ...further]
-    await options.inspect?.(factsOf({ name: 'sqlite', read: query }, tables, steps))
+    const { tablePrefix = DEFAULT_PREFIX } = options
+    await options.inspect?.(factsOf({ name: 'sqlite', read: query }, tables, steps, tablePrefix))
   } finally {
     await close()
   }
@@ -191,6 +201,7 @@ function factsOf(
   { name: dialect, read }: { readonly name: Dialect['name']; readonly read: Query },
   { meta, migrations }: Tables,
   steps: readonly Step[],
+  tablePrefix: string,
 ): StoredFacts {
   const isThere =
     dialect === 'sqlite'
@@ -212,6 +223,7 @@ function factsOf(
       const done = new Set(rows.map(({ name }) => name))
       return steps.map(({ name }) => name).filter((name) => !done.has(name))
     },
+    extensionTables: () => extensionTables(read, dialect, tablePrefix),
   }
 }
 

@@ -60,7 +60,7 @@ await t.test('every operation is a tool, or says why it is none', async (t) => {
 await t.test('an operation that declares neither does not compile', (t) => {
   const { agent: _, ...undeclared } = countCups
   // @ts-expect-error: `agent` is missing
-  t.ok(operation(undeclared))
+  t.throws(() => operation(undeclared), { message: /operation\.agent must be/ })
   t.end()
 })
 

@@ -85,15 +85,15 @@ await t.test('a setting that has no effect when embedded is refused with the rea
   const refused = {
     port: [3000, 'your own server listens'],
     ownerEmail: ['me@example.com', 'its users are those of your product'],
-    appsDomain: ['apps.example.net', 'apps are served by the daemon alone'],
-    llmModel: ['m', 'edits and files of apps are worked on by the daemon alone'],
+    appsDomain: ['apps.example.net', 'options.families names no family that has apps'],
+    llmModel: ['m', 'options.families names no family that has apps'],
   } as const
   for (const [name, [value, reason]] of Object.entries(refused)) {
     const message = `createKeyhook: options.${name} has no effect when embedded: ${reason}. Leave it out`
     await t.rejects(given({ dataDir: folder, [name]: value }), { name: 'TypeError', message })
   }
   const unknown = given({ dataDir: folder, dataDirectory: 'a' })
-  await t.rejects(unknown, { message: /allowed: (?!.*appsPort).*dataDir/ })
+  await t.rejects(unknown, { message: /allowed: (?!.*ownerEmail).*dataDir/ })
   t.notOk(existsSync(folder))
 })
 
@@ -132,11 +132,6 @@ await t.test('a whole Authorization header is refused with what to pass instead'
       message: /pass the token alone/,
     })
   }
-})
-
-await t.test('a call of a family that the daemon alone serves says so', async (t) => {
-  const message = /operations of apps are not served here: the daemon alone has them/
-  await t.rejects(account.apps.list(), { status: 404, code: 'route_not_found', message })
 })
 
 await t.test('routes that are mounted without a baseUrl are warned of once', async (t) => {

@@ -26,6 +26,7 @@ import type { Keyhook } from 'keyhook/daemon'
 import { createKeyhook } from 'keyhook/daemon'
 import { definePlugin } from 'keyhook/plugins'
 import { mount } from 'keyhook/koa'
+import { defineErrors, defineFamily, operation, z } from 'keyhook/families'
 import { verifyWebhook } from 'keyhook/verify'
 
 const keyhook = await createKeyhook({
@@ -96,6 +97,53 @@ const apps = definePlugin({
 await createKeyhook({ plugins: { edits: { plugin: apps, options: { url: 'http://127.0.0.1' } } } })
 // @ts-expect-error a plugin of another contract
 await createKeyhook({ plugins: { files: apps } })
+const potError = defineErrors({ pot_not_found: { status: 404, text: 'There is no such pot.' } })
+const getPot = operation({
+  effect: 'read',
+  id: 'pots.get_one',
+  summary: 'Show a pot',
+  method: 'GET',
+  path: '/v1/pots/{pot_id}',
+  access: { scope: 'pots:read', pinned: 'refused' },
+  agent: { omit: 'Pots are hot.' },
+  emits: ['pots'],
+  input: { params: z.strictObject({ pot_id: z.string() }) },
+  output: z.strictObject({ degrees: z.number() }),
+  errors: ['pot_not_found'],
+  example: { params: { pot_id: '1' }, response: { degrees: 100 } },
+  run: ({ params }) => Promise.resolve({ degrees: params.pot_id.length }),
+})
+const pots = defineFamily({
+  name: 'pots',
+  scopes: { pots: ['read'] },
+  events: [],
+  errors: potError,
+  operations: [getPot],
+})
+// @ts-expect-error an operation says who may call it
+operation({ ...getPot, access: undefined })
+// @ts-expect-error nobody declares this error
+defineFamily({ ...pots, errors: defineErrors({}), operations: [operation({ ...getPot, errors: ['no_pot'] })] })
+const cooking = await createKeyhook({ scopes: { orders: ['read'] }, families: [pots, 'apps'] })
+const { degrees }: { degrees: number } = await cooking.as(account).pots.getOne({ pot_id: '1' })
+// @ts-expect-error a pot has an id
+await cooking.as(account).pots.getOne({})
+// @ts-expect-error there is no such operation of pots
+await cooking.as(account).pots.boil({ pot_id: '1' })
+const { data: shops } = await cooking.as(account).apps.list()
+// @ts-expect-error edits were not asked for
+await cooking.as(account).edits.list({ app_id: '1' })
+// @ts-expect-error nor was anything of the platform here
+await keyhook.as(account).apps.list()
+await cooking.keys.verify('value', { scopes: ['pots:read', 'apps:write', 'orders:read'] })
+// @ts-expect-error the family has no such scope
+await cooking.keys.verify('value', { scope: 'pots:write' })
+// @ts-expect-error nor are there scopes of families that were not asked for
+await keyhook.keys.verify('value', { scope: 'apps:read' })
+// @ts-expect-error there is no such family of the platform
+await createKeyhook({ families: ['pans'] })
+const plain: Keyhook = cooking
+console.log(degrees, shops.length, plain)
 // @ts-expect-error there is no such operation
 await keyhook.as(account).keys.destroy({ key_id: created.id })
 

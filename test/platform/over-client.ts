@@ -19,5 +19,5 @@ export async function migratePlatform(client: SqlClient): Promise<void> {
 export async function platformOver(client: SqlClient): Promise<PlatformStore> {
   const tables = namePlatformTables('')
   const models = await openModels(client.dialect.name, tables)
-  return createPlatformStore(createSqlStore(client, nameTables('')), client, tables, models)
+  return createPlatformStore(createSqlStore(client, nameTables('')), client, tables, models, '')
 }

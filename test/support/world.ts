@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import type { Opened } from '../../daemon/composition/open.ts'
 import { keysFamily } from '../../daemon/families/keys/family.ts'
+import { withSpecifiedEvents } from './specified-events.ts'
 import type { Family } from '../../daemon/operations/family.ts'
 import { mountAlone } from './mounted.ts'
 import type { Protocol } from '../../daemon/http/protocol-steps.ts'
@@ -108,7 +109,7 @@ const PRINCIPAL_HEADER = 'test-principal'
  * const { status } = await world.request('GET', '/v1/webhooks')
  */
 export async function createWorld(t: Scope, options: WorldOptions = {}): Promise<World> {
-  const families = [keysFamily, ...(options.families ?? [])]
+  const families = withSpecifiedEvents([keysFamily, ...(options.families ?? [])])
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

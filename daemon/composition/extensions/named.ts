@@ -7,9 +7,12 @@ import type { Config } from '../../config/config.ts'
 import { ConfigError } from '../../config/config.ts'
 import { SETTINGS } from '../../config/settings.ts'
 
+/** What the operator may add: a plugin of a contract, or a family of the API. */
+export type Addition = ContractName | 'families'
+
 /** A plugin of the operator, which is not loaded yet. */
 export interface NamedPlugin {
-  readonly contract: ContractName
+  readonly contract: Addition
   /** How it was named, for messages: `KEYHOOK_APPS_PLUGIN is s3`. */
   readonly label: string
   /** An absolute path, or a package. */
@@ -24,13 +27,15 @@ const SETTING_OF = {
   deploy: 'deployPlugin',
   embeddings: 'embeddingsPlugin',
   destinations: 'destinationsPlugin',
-} as const satisfies Record<ContractName, keyof Config>
+  families: 'familiesPlugin',
+} as const satisfies Record<Addition, keyof Config>
+
+/** Those of which there may be several. */
+const SEVERAL: ReadonlySet<Addition> = new Set(['files', 'destinations', 'families'])
 
 /** What a file or folder of a plugin is called: its contract, and a name where there are several. */
 const ENTRY =
-  /^(apps|edits|files|deploy|embeddings|destinations|billing)(?:-([a-z0-9-]+))?(\.m?js)?$/
-/** Contracts of which several plugins work together. */
-const MANY: ReadonlySet<ContractName> = new Set(['files', 'destinations'])
+  /^(apps|edits|files|deploy|embeddings|destinations|families|billing)(?:-([a-z0-9-]+))?(\.m?js)?$/
 /** What npm keeps beside them. */
 const IGNORED = /^(\..*|node_modules|package(-lock)?\.json)$/
 
@@ -41,11 +46,12 @@ const IGNORED = /^(\..*|node_modules|package(-lock)?\.json)$/
  * @throws ConfigError for what is no plugin there, and for two of a contract that takes one
  */
 export async function namedPlugins(
-  config: Pick<Config, (typeof SETTING_OF)[ContractName]>,
+  config: Pick<Config, (typeof SETTING_OF)[Addition]>,
   dataDir: string | undefined,
 ): Promise<readonly NamedPlugin[]> {
   const inFolder = dataDir === undefined ? [] : await folderPlugins(resolve(dataDir, 'plugins'))
-  const found = (Object.keys(CONTRACTS) as ContractName[]).flatMap((contract) => {
+  const additions = [...(Object.keys(CONTRACTS) as ContractName[]), 'families'] as const
+  const found = additions.flatMap((contract) => {
     const { env } = SETTINGS[SETTING_OF[contract]]
     const own = config[SETTING_OF[contract]].map((named) => ({
       contract,
@@ -56,7 +62,7 @@ export async function namedPlugins(
   })
   for (const [index, one] of found.entries()) {
     const before = found[index - 1]
-    if (MANY.has(one.contract) || before?.contract !== one.contract) continue
+    if (SEVERAL.has(one.contract) || before?.contract !== one.contract) continue
     throw new ConfigError(`${before.label}, and ${one.label} too: only one can be used`)
   }
   return found
@@ -75,7 +81,7 @@ async function folderPlugins(folder: string): Promise<readonly NamedPlugin[]> {
     // Money is taken by a processor that KEYHOOK_BILLING names, and by no other.
     if (contract === 'billing') return []
     const named = join(folder, entry, ...(extension === undefined ? ['index.mjs'] : []))
-    return [{ contract: contract as ContractName, label, named }]
+    return [{ contract: contract as Addition, label, named }]
   })
 }
 

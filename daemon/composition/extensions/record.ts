@@ -1,5 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { z } from 'zod'
+import type { LoadedFamily } from './load-families.ts'
 import type { LoadedPlugin } from './load.ts'
 import type { NamedPlugin } from './named.ts'
 
@@ -18,7 +19,11 @@ const plugin = z.object({
   options: z.array(option),
 })
 
-const record = z.object({ plugins: z.array(plugin) })
+const family = z.object({ named: z.string(), name: z.string() })
+
+const record = z.object({ plugins: z.array(plugin), families: z.array(family).default([]) })
+
+export type Recorded = z.infer<typeof record>
 
 /** What a plugin declared when it was last loaded; never a value of an option. */
 export type RecordedPlugin = z.infer<typeof plugin>
@@ -27,25 +32,34 @@ export type RecordedPlugin = z.infer<typeof plugin>
 export async function recordPlugins(
   path: string,
   named: readonly NamedPlugin[],
-  loaded: readonly LoadedPlugin[],
+  { loaded, families }: Loaded,
 ): Promise<void> {
   const known = await recordedPlugins(path)
-  if (named.length === 0 && known.length === 0) return
-  const plugins = named.flatMap(({ named }, index) => {
-    const { plugin } = loaded[index] ?? {}
-    return plugin === undefined ? [] : [describe(named, plugin)]
-  })
-  const text = `${JSON.stringify({ plugins }, null, 2)}\n`
+  if (named.length + known.plugins.length + known.families.length === 0) return
+  const nameOf = (label: string): string => named.find((one) => one.label === label)?.named ?? ''
+  const text = `${JSON.stringify(
+    {
+      plugins: loaded.map(({ label, plugin }) => describe(nameOf(label), plugin)),
+      families: families.map(({ label, family: { name } }) => ({ named: nameOf(label), name })),
+    },
+    null,
+    2,
+  )}\n`
   await writeFile(`${path}.new`, text, { mode: 0o600 })
   await rename(`${path}.new`, path)
 }
 
+interface Loaded {
+  readonly loaded: readonly LoadedPlugin[]
+  readonly families: readonly LoadedFamily[]
+}
+
 /** Empty before the first start with a plugin. */
-export async function recordedPlugins(path: string): Promise<readonly RecordedPlugin[]> {
+export async function recordedPlugins(path: string): Promise<Recorded> {
   try {
-    return record.parse(JSON.parse(await readFile(path, 'utf8'))).plugins
+    return record.parse(JSON.parse(await readFile(path, 'utf8')))
   } catch {
-    return []
+    return { plugins: [], families: [] }
   }
 }
 

@@ -1,5 +1,4 @@
 import { defineFamily } from '../../operations/family.ts'
-import { SPECIFIED_EVENTS } from './built-in.ts'
 import { eventError } from './errors.ts'
 import { declareType, listTypes } from './operations/types.ts'
 import { getEvent, listEvents } from './operations/read.ts'
@@ -9,7 +8,7 @@ import { publishEvents } from './operations/publish.ts'
 export const eventsFamily = defineFamily({
   name: 'events',
   scopes: { events: ['read', 'write'] },
-  events: SPECIFIED_EVENTS,
+  events: [],
   errors: eventError,
   operations: [publishEvents, listEvents, getEvent, declareType, listTypes],
 })

@@ -4,8 +4,8 @@ import type { RecordOfDeclared } from '../../store/sql/columns.ts'
 import type { RecordOf } from '../model/define.ts'
 import type { JOBS, JOB_LINES, PROGRESS } from '../models/jobs.ts'
 
-export type { JobKindName } from '../jobs/kinds.ts'
-export { JOB_KINDS } from '../jobs/kinds.ts'
+export type { ForeignKind, JobKindName } from '../jobs/kinds.ts'
+export { JOB_KINDS, isForeignKind, jobKind } from '../jobs/kinds.ts'
 
 /** How far a job is. */
 export type JobProgress = RecordOfDeclared<typeof PROGRESS>

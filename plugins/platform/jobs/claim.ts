@@ -5,7 +5,7 @@ import { JOBS } from '../models/jobs.ts'
 import type { PlatformTables } from '../sql/tables.ts'
 import { NO_PROGRESS } from './held.ts'
 import type { JobKindName } from './kinds.ts'
-import { JOB_KINDS } from './kinds.ts'
+import { jobKind } from './kinds.ts'
 
 /** Running, and nobody's any more. $1 is now, $2 the furthest end of a lease. */
 const ABANDONED = `status = 'running' AND (COALESCE(lease_until, 0) <= $1 OR lease_until > $2)`
@@ -73,7 +73,7 @@ const CANDIDATES = { fair: fairCandidates, due: dueCandidates } as const
 
 /** The bounds within which instants of a kind make sense, bound from $1 on. */
 function boundsOf(kind: JobKindName, now: Instant): readonly Instant[] {
-  const { order, longestLease, furthest } = JOB_KINDS[kind]
+  const { order, longestLease, furthest } = jobKind(kind)
   return [now, now + longestLease, ...(order === 'due' ? [now + furthest] : [])]
 }
 
@@ -90,7 +90,7 @@ export async function claimNext(
   kind: JobKindName,
   { claim, now, lease_until, deadline_at }: JobClaim,
 ): Promise<LeasedJob | undefined> {
-  const { given, statements, order } = CANDIDATES[JOB_KINDS[kind].order](t, kind)
+  const { given, statements, order } = CANDIDATES[jobKind(kind).order](t, kind)
   const bounds = boundsOf(kind, now)
   const [row] = await query(
     `${given}UPDATE ${t.jobs} SET ${leased(bounds.length + 1)}
@@ -111,7 +111,7 @@ export async function claimOne(
   const [row] = await query(
     `UPDATE ${t.jobs} SET ${leased(3)}
      WHERE id = $6 AND kind = $7 AND (status = 'queued' OR ${ABANDONED}) RETURNING *`,
-    [now, now + JOB_KINDS[kind].longestLease, claim, lease_until, deadline_at, id, kind],
+    [now, now + jobKind(kind).longestLease, claim, lease_until, deadline_at, id, kind],
   )
   return row && JOBS.toRecord(row)
 }
@@ -125,7 +125,7 @@ export async function isClaimable(
   const abandoned = `SELECT 1 FROM ${t.jobs} WHERE kind = '${kind}' AND ${ABANDONED}`
   const queued = `SELECT 1 FROM ${t.jobs} job WHERE job.kind = '${kind}' AND job.status = 'queued'`
   const waiting =
-    JOB_KINDS[kind].order === 'due'
+    jobKind(kind).order === 'due'
       ? [`${queued} AND job.run_at <= $1`, `${queued} AND job.run_at > $3`]
       : [`${queued} AND ${isFree(t)}`]
   const exist = [...waiting, abandoned].map((some) => `EXISTS (${some})`)

@@ -79,4 +79,30 @@ export const JOB_KINDS = {
   },
 } as const satisfies Readonly<Record<string, JobKind>>
 
-export type JobKindName = keyof typeof JOB_KINDS
+/** Kinds of families of third parties, by family and name: `notes.digest`. */
+export type ForeignKind = `${string}.${string}`
+
+export type JobKindName = keyof typeof JOB_KINDS | ForeignKind
+
+const FOREIGN: JobKind = {
+  order: 'fair',
+  attempts: 3,
+  deadline: 15 * MINUTE,
+  concurrency: 2,
+  longestLease: LONGEST_LEASE,
+  furthest: 0,
+}
+
+const FOREIGN_NAME = /^[a-z][a-z0-9]{0,19}\.[a-z][a-z0-9_]{0,31}$/
+
+/** Whether it may be the kind of a job of a third party: it becomes text of statements. */
+export function isForeignKind(kind: string): kind is ForeignKind {
+  return FOREIGN_NAME.test(kind)
+}
+
+/** @throws TypeError for a name that is no kind */
+export function jobKind(kind: JobKindName): JobKind {
+  if (Object.hasOwn(JOB_KINDS, kind)) return JOB_KINDS[kind as keyof typeof JOB_KINDS]
+  if (isForeignKind(kind)) return FOREIGN
+  throw new TypeError(`${JSON.stringify(kind)} is no kind of job`)
+}

@@ -17,6 +17,7 @@ import type { Noun } from '../nouns.ts'
 import { NOUNS } from '../nouns.ts'
 import { platformPurgesOf } from './purge.ts'
 import { purgeRemoved } from './removed-files.ts'
+import { recordAccess } from './records.ts'
 import type { WriteScope } from './scope.ts'
 import type { PlatformTables } from './tables.ts'
 
@@ -26,6 +27,7 @@ export function createPlatformStore(
   client: SqlClient,
   t: PlatformTables,
   models: Models,
+  tablePrefix: string,
 ): PlatformStore {
   const { dialect, read, search } = client
   const purges = platformPurgesOf(t)
@@ -40,6 +42,7 @@ export function createPlatformStore(
     return {
       ...tx,
       ...(perNoun((noun) => noun.writes(scope)) as PlatformWrites),
+      ...recordAccess(query, dialect, tablePrefix),
       atomically: (work) => atomically(query, work),
     }
   }
@@ -47,6 +50,7 @@ export function createPlatformStore(
   return {
     ...core,
     ...(perNoun((noun) => noun.reads({ query: read, t, dialect, search })) as PlatformReads),
+    ...recordAccess(read, dialect, tablePrefix),
     write: (work) => core.unit((unit) => work(unitOf(unit))),
     join(transaction) {
       const { unit, committed } = core.joinUnit(transaction)

@@ -1,9 +1,11 @@
 import { MINUTE } from '../../../lib/time.ts'
-import type { Dialect, Query, SqlClient } from './client.ts'
+import type { Query, SqlClient } from './client.ts'
 import { accounts } from './migrations/accounts.ts'
+import type { Extension } from './extension.ts'
+import { migrateExtensions } from './extension.ts'
 import { events } from './migrations/events.ts'
 import { keys } from './migrations/keys.ts'
-import type { Migration } from './migrations/migration.ts'
+import type { Migration, Step } from './migrations/migration.ts'
 import { processes } from './migrations/processes.ts'
 import { requests } from './migrations/requests.ts'
 import { webhooks } from './migrations/webhooks.ts'
@@ -19,13 +21,6 @@ const MIGRATIONS: readonly Migration[] = [
   processes,
 ].flat()
 
-/** One step of a schema, for named tables. */
-export interface Step {
-  readonly name: string
-  readonly alone: boolean
-  up(dialect: Dialect): readonly string[]
-}
-
 /** The steps of migrations for named tables. */
 export function stepsOf<T>(migrations: readonly Migration<T>[], tables: T): readonly Step[] {
   return migrations.map(({ name, alone = false, up }) => ({
@@ -40,11 +35,23 @@ export const coreSteps = (tables: Tables): readonly Step[] => stepsOf(MIGRATIONS
 /** Maximum wait for another process that runs the same steps, on large tables. */
 const MAX_WAIT = 10 * MINUTE
 
-/** Brings the schema up to date in one transaction and returns the names of the steps it ran. */
+/** What may be in the same database besides. */
+export interface Extended {
+  /** Prefix of the names of all tables. */
+  readonly tablePrefix: string
+  readonly extensions: readonly Extension[]
+}
+
+const ALONE: Extended = { tablePrefix: '', extensions: [] }
+
+/**
+ * Brings the schema up to date in one transaction, extensions last, and returns the names of the steps it ran.
+ */
 export async function migrate(
   client: SqlClient,
   tables: Tables,
   steps: readonly Step[],
+  { tablePrefix, extensions }: Extended = ALONE,
 ): Promise<readonly string[]> {
   const work = async (query: Query): Promise<readonly string[]> => {
     await query(
@@ -61,7 +68,8 @@ export async function migrate(
         Date.now(),
       ])
     }
-    return pending.map(({ name }) => name)
+    const own = pending.map(({ name }) => name)
+    return [...own, ...(await migrateExtensions(query, client.dialect, tablePrefix, extensions))]
   }
   return client.transaction(work, { maxWait: MAX_WAIT })
 }

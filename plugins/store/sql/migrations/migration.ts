@@ -10,3 +10,10 @@ export interface Migration<T = Tables> {
   /** Its statements, for the tables and the dialect at hand. */
   readonly up: (tables: T, dialect: Dialect) => readonly string[]
 }
+
+/** One step of a schema, for named tables. */
+export interface Step {
+  readonly name: string
+  readonly alone: boolean
+  up(dialect: Dialect): readonly string[]
+}
