@@ -370,6 +370,13 @@ export const ROUTES: readonly RouteOf<Served>[] = [
     list: true,
   },
   { id: 'events.get', method: 'GET', path: '/v1/events/{event_id}' },
+  {
+    id: 'events.explain',
+    method: 'GET',
+    path: '/v1/events/{event_id}/explain',
+    query: ['limit', 'cursor'],
+    list: true,
+  },
   { id: 'events.declare_type', method: 'PUT', path: '/v1/event-types/{type}', body: 'optional' },
   {
     id: 'events.list_types',

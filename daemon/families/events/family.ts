@@ -2,6 +2,7 @@ import { defineFamily } from '../../operations/family.ts'
 import { SPECIFIED_EVENTS } from './built-in.ts'
 import { eventError } from './errors.ts'
 import { declareType, listTypes } from './operations/types.ts'
+import { explainEvent } from './operations/explain.ts'
 import { getEvent, listEvents } from './operations/read.ts'
 import { publishEvents } from './operations/publish.ts'
 
@@ -11,5 +12,5 @@ export const eventsFamily = defineFamily({
   scopes: { events: ['read', 'write'] },
   events: SPECIFIED_EVENTS,
   errors: eventError,
-  operations: [publishEvents, listEvents, getEvent, declareType, listTypes],
+  operations: [publishEvents, listEvents, getEvent, explainEvent, declareType, listTypes],
 })
