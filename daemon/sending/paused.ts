@@ -8,12 +8,12 @@ export function resumedName(id: string): string {
   return `sending_resumed:${id}`
 }
 
-interface Reads {
+export interface PauseReads {
   readonly accounts: Pick<AccountReads, 'meta'>
 }
 
 /** Id of the pause that holds deliveries back; undefined when they are sent. */
-export async function findPause({ accounts }: Reads): Promise<string | undefined> {
+export async function findPause({ accounts }: PauseReads): Promise<string | undefined> {
   const id = await accounts.meta(SENDING_PAUSED)
   if (id === undefined || (await accounts.meta(resumedName(id))) !== undefined) return undefined
   return id
