@@ -5,6 +5,7 @@ import { ownVersion } from '../operations/catalogue.ts'
 import type { Family } from '../operations/family.ts'
 import { createLog } from '../telemetry/log.ts'
 import { addAgent } from './agent.ts'
+import { addBackup } from './backup.ts'
 import { printChecks } from './check.ts'
 import type { CommandSpec } from './command.ts'
 import { commandsOf, groupsOf } from './command.ts'
@@ -81,6 +82,7 @@ function createProgram(families: readonly Family[], ports: CommandPorts): Comman
   addDoctor(program, ports)
   addAgent(program, ports)
   addOutbox(program, terminal)
+  addBackup(program, terminal)
   const own = program.commands.map((one) => ({ name: one.name(), summary: one.description() }))
   const specs = commandsOf(families)
   addGroups(program, specs, ports)
