@@ -23,6 +23,7 @@ import type { Unreadable } from './files/sniff.ts'
 import type { FileProcessorOptions } from './files/extract.ts'
 import type { OutboxSource } from './outbox/contract.ts'
 import { requirePackages } from './packages.ts'
+import type { SqliteBackups } from './platform/backup/open.ts'
 import type { OpenedPlatform, PlatformOptions } from './platform/open.ts'
 import type { OpenOptions } from './store/open.ts'
 
@@ -30,6 +31,7 @@ export type { DeclaredDestinations } from './destinations/addresses.ts'
 export { parseDestinations } from './destinations/addresses.ts'
 export type { OptionalPackage } from './packages.ts'
 export { describeMissing, installCommand, missingPackages } from './packages.ts'
+export type { DatabaseFacts, KnownKey, SqliteBackups, Waiting } from './platform/backup/open.ts'
 export { joinable } from './store/adapters/join.ts'
 export { runInKnex, sqliteFileOfKnex } from './store/adapters/knex-database.ts'
 export { untilAged } from './store/hold.ts'
@@ -68,6 +70,12 @@ export async function reachPostgres(url: string, options: OpenOptions = {}): Pro
  */
 export async function reachSqlite(file: string, options: OpenOptions): Promise<void> {
   await (await import('./platform/open.ts')).reachPlatformSqlite(file, options)
+}
+
+/** How the files of SQLite are backed up. */
+export async function openSqliteBackups(): Promise<SqliteBackups> {
+  requirePackages('A SQLite database', ['sqlite3'])
+  return (await import('./platform/backup/open.ts')).sqliteBackups
 }
 
 /** The outbox of a backend, by database. */

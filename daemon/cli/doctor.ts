@@ -30,6 +30,7 @@ import { createRandom } from '../machine/ports.ts'
 import { requireMasterKey } from '../machine/master-key.ts'
 import { checkModelServer } from '../composition/model-server.ts'
 import { createLog } from '../telemetry/log.ts'
+import type { Answer } from './ask.ts'
 import { askSocket } from './ask.ts'
 import { checkPlugins } from './check-plugins.ts'
 import { checkTables } from './check-tables.ts'
@@ -150,7 +151,17 @@ async function checkFolder(config: Config): Promise<readonly Check[]> {
     { name: 'database', ok, detail: database },
     (await attempt('master key', () => askKeys(config))).check,
     ...(await askPayments(config)),
+    ...checkSending(answer),
   ]
+}
+
+/** Whether deliveries are held back; nothing is said while they are sent. */
+function checkSending({ text }: Answer): readonly Check[] {
+  const { sending } = JSON.parse(text) as { readonly sending?: string }
+  if (sending !== 'paused') return []
+  const detail =
+    'paused since a backup was restored: `keyhook sending status`, then `keyhook sending resume`'
+  return [{ name: 'sending', ok: true, detail }]
 }
 
 /** No daemon runs, so this process holds the folder while it checks. */

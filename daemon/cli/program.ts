@@ -6,6 +6,7 @@ import type { Family } from '../operations/family.ts'
 import { createLog } from '../telemetry/log.ts'
 import { addedOperations } from './added-commands.ts'
 import { addAgent } from './agent.ts'
+import { addBackup } from './backup.ts'
 import { printChecks } from './check.ts'
 import type { CommandSpec } from './command.ts'
 import { commandsOf, groupsOf } from './command.ts'
@@ -98,6 +99,7 @@ function createProgram(
   addDoctor(program, ports)
   addAgent(program, ports)
   addOutbox(program, terminal)
+  addBackup(program, terminal)
   const own = program.commands.map((one) => ({ name: one.name(), summary: one.description() }))
   const specs = commandsOf(families)
   addGroups(program, specs, ports)

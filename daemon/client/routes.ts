@@ -11,6 +11,7 @@ import type { filesFamily } from '../families/files/family.ts'
 import type { keysFamily } from '../families/keys/family.ts'
 import type { observeFamily } from '../families/observe/family.ts'
 import type { sealsFamily } from '../families/seals/family.ts'
+import type { sendingFamily } from '../families/sending/family.ts'
 import type { settingsFamily } from '../families/settings/family.ts'
 import type { webhooksFamily } from '../families/webhooks/family.ts'
 import type { RouteOf } from './route.ts'
@@ -29,6 +30,7 @@ interface Families {
   readonly keys: typeof keysFamily
   readonly observe: typeof observeFamily
   readonly seals: typeof sealsFamily
+  readonly sending: typeof sendingFamily
   readonly settings: typeof settingsFamily
   readonly webhooks: typeof webhooksFamily
 }
@@ -370,6 +372,13 @@ export const ROUTES: readonly RouteOf<Served>[] = [
     list: true,
   },
   { id: 'events.get', method: 'GET', path: '/v1/events/{event_id}' },
+  {
+    id: 'events.explain',
+    method: 'GET',
+    path: '/v1/events/{event_id}/explain',
+    query: ['limit', 'cursor'],
+    list: true,
+  },
   { id: 'events.declare_type', method: 'PUT', path: '/v1/event-types/{type}', body: 'optional' },
   {
     id: 'events.list_types',
@@ -454,4 +463,6 @@ export const ROUTES: readonly RouteOf<Served>[] = [
   { id: 'discovery.services', method: 'GET', path: '/v1/discovery/services' },
   { id: 'discovery.agent_card', method: 'GET', path: '/v1/discovery/agent-card' },
   { id: 'seals.status', method: 'GET', path: '/v1/master-keys' },
+  { id: 'sending.status', method: 'GET', path: '/v1/sending' },
+  { id: 'sending.resume', method: 'POST', path: '/v1/sending/resume' },
 ]

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { createUuid7 } from '../../lib/internal/uuid7.ts'
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { AppBytes } from '../../plugins/apps/contract.ts'
@@ -15,6 +16,7 @@ import type { Family } from '../operations/family.ts'
 import type { TrafficLimits, Traffic } from '../http/traffic.ts'
 import { bytesInProgress, createTraffic } from '../http/traffic.ts'
 import { clockOf, createRandom } from '../machine/ports.ts'
+import { keepInstallation, markFolder, requireDatabase } from '../machine/installation.ts'
 import { openKeyring, requireMasterKey } from '../machine/master-key.ts'
 import type { AppsHosting, Machine, Platform, Queues, Service } from '../platform.ts'
 import { createSearchQueue } from '../queues/reads.ts'
@@ -113,8 +115,10 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
   const prices = opening.prices ?? (await loadPrices(config, families))
   const { store, appBytes, masterKeyFile } = await openStorage(opening, closers)
   await keepBrand(store, config.brand)
+  const installation = await keepInstallation(store)
   const machine = machineOf(opening.clock ?? clockOf(store))
   const keyring = await openKeyring(config.masterKey, masterKeyFile, store, machine.random)
+  if (masterKeyFile !== undefined) await markFolder(dirname(masterKeyFile), installation)
   // Only a store of several processes tells them of each other's changes.
   const isShared = store.watch !== undefined
   const ports = { ...machine, log, ownHosts: opening.ownHosts, isShared }
@@ -187,6 +191,7 @@ async function openStorage(
   closers: Closers,
 ): Promise<Storage> {
   const storage = await open(async (stored, masterKeyFile) => {
+    if (masterKeyFile !== undefined) await requireDatabase(dirname(masterKeyFile), stored)
     await requireBrand(stored, config.brand)
     await requireMasterKey(config.masterKey, masterKeyFile, stored, createRandom())
   })

@@ -13,6 +13,7 @@ import type { Observer } from '../hosting/site.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { startSending } from '../sending/start.ts'
 import { startGarbageCollection } from '../worker/garbage-collection.ts'
 import { startAppGarbageCollection } from '../worker/app-garbage-collection.ts'
 import { startObserving } from '../worker/observations.ts'
@@ -143,7 +144,7 @@ async function startParts(
   const { dispatcher } = platform.engine
   closers.push(() => dispatcher.stop())
   closers.push(keepWatch(platform, log))
-  if (roles.dispatch) await dispatcher.start()
+  if (roles.dispatch) closers.push(await startSending(platform, log))
   const observing = startObserving(platform, log, metrics.dropped)
   closers.push(() => observing.stop())
   closers.push(keepUses(platform, log))

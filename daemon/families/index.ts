@@ -14,6 +14,7 @@ import { filesFamily } from './files/family.ts'
 import { keysFamily } from './keys/family.ts'
 import { observeFamily } from './observe/family.ts'
 import { sealsFamily } from './seals/family.ts'
+import { sendingFamily } from './sending/family.ts'
 import { settingsFamily } from './settings/family.ts'
 import { webhooksFamily } from './webhooks/family.ts'
 
@@ -33,6 +34,7 @@ export const FAMILIES: readonly Family[] = [
   auditFamily,
   discoveryFamily,
   sealsFamily,
+  sendingFamily,
 ]
 
 /** The families that an embedded Keyhook serves only where they are asked for, and those that it always serves. */

@@ -4,7 +4,7 @@ import { SECOND } from '../time.ts'
 import type { FinishedAttempt, MakeAttempt } from './attempt.ts'
 import { createBacklog } from './backlog.ts'
 import type { WorkAvailable } from './enqueue.ts'
-import type { WebhookQueue, SendLimits } from './webhook-queues.ts'
+import type { SendDelays, SendLimits, WebhookQueue } from './webhook-queues.ts'
 import { MAX_PAUSE, createWebhookQueues } from './webhook-queues.ts'
 import { createClockJumps } from './clock-jumps.ts'
 import type { Handover } from './outbox.ts'
@@ -17,6 +17,8 @@ import type { DecryptedSecret, Target, Targets } from './targets.ts'
 export interface Dispatcher extends Handover {
   /** Releases claims of ended processes and starts sending. */
   start(): Promise<void>
+  /** What delays sends to a webhook in this process; undefined when it knows of no work for it. */
+  delaysOf(webhookId: string): SendDelays | undefined
   /** Searches for work that was committed without a notification: of these webhooks, or of all. */
   refresh(webhookIds?: readonly string[]): Promise<void>
   /**
@@ -280,6 +282,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       running = true
       backlog.start()
     },
+    delaysOf: (webhookId) => queues.delaysOf(webhookId, clock.now()),
     refresh: (webhookIds) => backlog.refresh(webhookIds),
     async stop() {
       running = false

@@ -31,6 +31,8 @@ export interface WebhookQueues {
   readonly capacity: number
   get(webhookId: string, accountId: string): WebhookQueue
   find(webhookId: string): WebhookQueue | undefined
+  /** What delays sends to a webhook; undefined when it has no queue. */
+  delaysOf(webhookId: string, now: Instant): SendDelays | undefined
   /** Applies the webhook's limits of concurrency and rate. */
   configure(queue: WebhookQueue, webhook: Pick<WebhookRecord, 'concurrency' | 'rate_limit'>): void
   /** Whether the webhook and the process have a free slot. */
@@ -70,6 +72,17 @@ export interface WebhookQueues {
   nextDue(after: Instant): Instant | null
   /** When the rate limit permits the next queued delivery; null when none waits for it. */
   nextPaced(now: Instant): Instant | null
+}
+
+/** What delays sends to one webhook. */
+export interface SendDelays {
+  /** End of a pause after a send that could not be made; null without one. */
+  readonly paused_until: Instant | null
+  /** When the rate limit permits the next send; null when it does now. */
+  readonly rate_limited_until: Instant | null
+  /** Sends in progress, and their maximum. */
+  readonly busy: number
+  readonly concurrency: number
 }
 
 export interface SendLimits {
@@ -145,6 +158,18 @@ export function createWebhookQueues(limits: SendLimits): WebhookQueues {
       return queue
     },
     find: (webhookId) => queues.get(webhookId),
+    delaysOf(webhookId, now) {
+      const queue = queues.get(webhookId)
+      if (queue === undefined) return undefined
+      const later = (at: Instant): Instant | null => (at > now ? at : null)
+      const { paused_until, pace, busy } = queue
+      return {
+        paused_until: paused_until > now + MAX_PAUSE ? null : later(paused_until),
+        rate_limited_until: later(pace.readyAt(now)),
+        busy,
+        concurrency: slots.limitOf(queue),
+      }
+    },
     configure(queue, { concurrency, rate_limit }) {
       queue.concurrency = Math.min(limits.perWebhook, concurrency ?? limits.perWebhook)
       queue.pace.set(rate_limit)

@@ -65,7 +65,8 @@ export async function openModels(
   return known
 }
 
-function encryptedIn(tables: PlatformTables) {
+/** The columns of encrypted texts in tables of the platform. */
+export function encryptedIn(tables: PlatformTables) {
   return { service_secret: { table: tables.service_secrets, id: 'id', column: 'sealed' } }
 }
 

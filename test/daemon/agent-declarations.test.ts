@@ -240,6 +240,7 @@ const HINTS: Readonly<Record<string, string>> = {
   events_publish: '',
   events_list: 'RI',
   events_get: 'RI',
+  events_explain: 'RI',
   events_declare_type: 'DI',
   events_list_types: 'RI',
   billing_wallet: 'RI',

@@ -2,9 +2,8 @@ import type { Instant, Millis } from '../../../lib/time.ts'
 import { HOUR } from '../../../lib/time.ts'
 import type { AppBytes } from '../../../plugins/apps/contract.ts'
 import type { PlatformStore } from '../../../plugins/platform/contract.ts'
-import type { RevisionRecord } from '../../../plugins/platform/contract/apps.ts'
 import { namedByReleases } from '../../trees/releases.ts'
-import { loadTree } from '../../trees/keep.ts'
+import { namedByTrees } from '../../trees/revisions.ts'
 
 /** Grace period of unreferenced bytes: bytes are stored before the row that references them. */
 export const UNNAMED: Millis = HOUR
@@ -125,36 +124,4 @@ async function removeUnnamed(
   const inReleases = await namedByReleases(deployments, bytes, id)
   const unnamed = outside.filter((sha256) => !inFiles.has(sha256) && !inReleases.has(sha256))
   return unnamed.length === 0 ? 0 : bytes.remove(id, unnamed, before)
-}
-
-/** Digests of the trees of all revisions of an app, and of their files; undefined for too many trees. */
-async function namedByTrees(
-  apps: Pick<PlatformStore['apps'], 'revisions'>,
-  bytes: AppBytes,
-  id: string,
-  most: number,
-): Promise<ReadonlySet<string> | undefined> {
-  const named = new Set<string>()
-  const trees = new Set<string>()
-  for await (const revision of revisionsOf(apps, id)) {
-    if (trees.has(revision.tree)) continue
-    if (trees.size >= most) return undefined
-    trees.add(revision.tree)
-    named.add(revision.tree)
-    const { files } = await loadTree(bytes, revision)
-    for (const { sha256 } of files.values()) named.add(sha256)
-  }
-  return named
-}
-
-async function* revisionsOf(
-  apps: Pick<PlatformStore['apps'], 'revisions'>,
-  app_id: string,
-): AsyncGenerator<RevisionRecord> {
-  for (let before: number | null = null; ;) {
-    const { rows, more } = await apps.revisions({ app_id, limit: AT_ONCE, before })
-    yield* rows
-    before = rows.at(-1)?.number ?? null
-    if (!more) return
-  }
 }

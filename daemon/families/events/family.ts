@@ -1,6 +1,7 @@
 import { defineFamily } from '../../operations/family.ts'
 import { eventError } from './errors.ts'
 import { declareType, listTypes } from './operations/types.ts'
+import { explainEvent } from './operations/explain.ts'
 import { getEvent, listEvents } from './operations/read.ts'
 import { publishEvents } from './operations/publish.ts'
 
@@ -10,5 +11,5 @@ export const eventsFamily = defineFamily({
   scopes: { events: ['read', 'write'] },
   events: [],
   errors: eventError,
-  operations: [publishEvents, listEvents, getEvent, declareType, listTypes],
+  operations: [publishEvents, listEvents, getEvent, explainEvent, declareType, listTypes],
 })

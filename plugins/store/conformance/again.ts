@@ -135,17 +135,21 @@ export const againCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'missing: names the events that a webhook has no delivery of',
+    name: 'ofEvents: finds the deliveries of events to that webhook alone',
     async run({ open }) {
       const store = await open()
+      const delivery = sampleDelivery(at(1), { event_id: 'evt_a' })
       await publishDeliveries(
         store,
-        sampleDelivery(at(1), { event_id: 'evt_a' }),
+        delivery,
         sampleDelivery(at(2), { event_id: 'evt_b', webhook_id: 'wh_2' }),
       )
       const events = ['evt_a', 'evt_b', 'evt_c'].map((id) => ({ id, created_at: BORN }))
-      assert.deepEqual(await store.deliveries.missing('wh_1', events), ['evt_b', 'evt_c'])
-      assert.deepEqual(await store.deliveries.missing('wh_1', []), [])
+      const { ofEvents } = store.deliveries
+      assert.deepEqual(await ofEvents('wh_1', events, null), { deliveries: [delivery], next: null })
+      const none = { deliveries: [], next: null }
+      assert.deepEqual(await ofEvents('wh_1', events.slice(1), null), none)
+      assert.deepEqual(await ofEvents('wh_9', events, null), none)
     },
   },
   {

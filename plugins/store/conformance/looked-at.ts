@@ -223,18 +223,23 @@ export const lookedAtCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'missing: finds deliveries however many lie between them',
+    name: 'ofEvents: a step looks at so many deliveries and leads on',
     async run({ open }) {
       const store = await open()
-      await publishDeliveries(
-        store,
-        ...TEN.map((index) => sampleDelivery(at(index), { event_id: `evt_${index}` })),
-      )
+      const ten = TEN.map((index) => sampleDelivery(at(index), { event_id: `evt_${index}` }))
+      await publishDeliveries(store, ...ten)
       const events = ['evt_0', 'evt_9', 'evt_x'].map((id) => ({ id, created_at: BORN }))
-      assert.deepEqual(await store.deliveries.missing('wh_1', events, MOST), ['evt_x'])
-      const held = events.slice(0, 2)
       for (const most of [1, 2, 5, 9, 10, 11]) {
-        assert.deepEqual(await store.deliveries.missing('wh_1', held, most), [])
+        const steps: (readonly string[])[] = []
+        let after: string | null = null
+        do {
+          const step: Awaited<ReturnType<typeof store.deliveries.ofEvents>> =
+            await store.deliveries.ofEvents('wh_1', events, after, most)
+          steps.push(step.deliveries.map(({ id }) => id))
+          after = step.next
+        } while (after !== null)
+        assert.deepEqual(steps.flat(), [at(0), at(9)])
+        assert.equal(steps.length, Math.floor(TEN.length / most) + 1)
       }
     },
   },

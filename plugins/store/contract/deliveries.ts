@@ -72,18 +72,18 @@ export interface DeliveryReads {
   /** Whether the webhook has an unfinished delivery outside these limits. */
   hasUnfinishedBeyond(webhookId: string, limits: DeliveryLimits): Promise<boolean>
   /**
-   * The ids of those events of which the webhook has no delivery.
+   * One step of finding the deliveries of events to a webhook, oldest first, starting after the id `after`.
    *
    * Ids of deliveries are UUIDv7 of at most an hour after their event, or of its exact instant.
    *
-   * @param most deliveries that are looked at in one read, of which it may take several; default
-   *   `MOST_LOOKED_AT`
+   * @param most deliveries that a step looks at; default `MOST_LOOKED_AT`
    */
-  missing(
+  ofEvents(
     webhookId: string,
     events: readonly Pick<EventRecord, 'id' | 'created_at'>[],
+    after: string | null,
     most?: number,
-  ): Promise<readonly string[]>
+  ): Promise<Step & { readonly deliveries: readonly DeliveryRecord[] }>
 }
 
 export interface DeliveryWrites extends DeliveryReads {

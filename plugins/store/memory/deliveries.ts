@@ -4,6 +4,7 @@ import type { DeliveryFact } from '../../../lib/delivery/transition.ts'
 import { MOVES, transition } from '../../../lib/delivery/transition.ts'
 import type { DeliveryRecord } from '../../../lib/engine/ports.ts'
 import type { Instant } from '../../../lib/time.ts'
+import { HOUR } from '../../../lib/time.ts'
 import type {
   DeliveryReads,
   DeliveryWrites,
@@ -74,13 +75,18 @@ export function deliveryReads(state: Reading): DeliveryReads {
           ({ event_type, app_id }) =>
             types?.includes(event_type) === false || apps?.includes(app_id ?? '') === false,
         ),
-    async missing(webhookId, events) {
-      const held = new Set(
-        [...state().deliveries.values()]
-          .filter(({ webhook_id }) => webhook_id === webhookId)
-          .map(({ event_id }) => event_id),
-      )
-      return events.map(({ id }) => id).filter((id) => !held.has(id))
+    async ofEvents(webhookId, events, after, most = MOST_LOOKED_AT) {
+      const made = events.map(({ created_at }) => created_at)
+      const start = uuid7Floor(Math.min(...made))
+      const looked = [...state().deliveries.values()]
+        .filter(({ webhook_id }) => webhook_id === webhookId)
+        .filter(({ id }) => (after === null ? id >= start : id > after))
+        .filter(({ id }) => id < uuid7Floor(Math.max(...made) + HOUR))
+        .sort((a, b) => (a.id < b.id ? -1 : 1))
+        .slice(0, most)
+      const ids = new Set(events.map(({ id }) => id))
+      const deliveries = looked.filter(({ event_id }) => ids.has(event_id))
+      return { deliveries, next: looked[most - 1]?.id ?? null }
     },
   }
 }

@@ -106,25 +106,20 @@ export function deliveryReads(query: Query, t: Tables, dialect: Dialect): Delive
       )
       return rows.length > 0
     },
-    async missing(webhookId, events, most = MOST_LOOKED_AT) {
+    async ofEvents(webhookId, events, after, most = MOST_LOOKED_AT) {
       const made = events.map(({ created_at }) => created_at)
+      const from = `webhook_id = $1 AND id ${after === null ? '>=' : '>'} $2`
+      const start = [webhookId, after ?? uuid7Floor(Math.min(...made))]
       const end = uuid7Floor(Math.max(...made) + HOUR)
-      const left = new Set(events.map(({ id }) => id))
-      for (let from = uuid7Floor(Math.min(...made)); left.size > 0 && from < end;) {
-        const within = {
-          sql: 'webhook_id = $1 AND id >= $2 AND id < $3',
-          bind: [webhookId, from, end],
-        }
-        const last = await lastIdExamined(query, t.deliveries, within, most + 1)
-        const rows = await query<{ event_id: string }>(
-          `SELECT event_id FROM ${t.deliveries}
-           WHERE webhook_id = $1 AND id >= $2 AND id < $3 AND ${dialect.among('event_id', '$4')}`,
-          [webhookId, from, last ?? end, JSON.stringify([...left])],
-        )
-        for (const { event_id } of rows) left.delete(event_id)
-        from = last ?? end
-      }
-      return [...left]
+      const within = { sql: `${from} AND id < $3`, bind: [...start, end] }
+      const last = await lastIdExamined(query, t.deliveries, within, most)
+      const rows = await query(
+        `SELECT * FROM ${t.deliveries}
+         WHERE ${from} AND id ${last === undefined ? '<' : '<='} $3
+           AND ${dialect.among('event_id', '$4')} ORDER BY id`,
+        [...start, last ?? end, JSON.stringify(events.map(({ id }) => id))],
+      )
+      return { deliveries: rows.map(DELIVERY.read), next: last ?? null }
     },
   }
 }

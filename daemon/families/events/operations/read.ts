@@ -5,6 +5,8 @@ import { fault } from '../../../operations/faults.ts'
 import { operation } from '../../../operations/operation.ts'
 import { accountOf, pinsOf } from '../../../authority/principal.ts'
 import type { Principal } from '../../../authority/principal.ts'
+import type { OrderedEvent } from '../../../../plugins/store/contract/events.ts'
+import type { Platform } from '../../../platform.ts'
 import { paging } from '../../cursor.ts'
 import { filteredPageQuery, plainText } from '../../wire.ts'
 import { eventPage, exampleEvent, toWireEvent, eventRecord } from '../schema.ts'
@@ -94,16 +96,29 @@ export const getEvent = operation({
   example: { params: { event_id: exampleEvent.id }, response: exampleEvent },
   command: 'event get',
   async run({ platform, principal, params }) {
-    const { store, eventPositions, eventTypes } = platform
-    const event = await store.events.get(accountOf(principal), params.event_id)
-    const isHidden =
-      event === undefined ||
-      eventTypes.internal.includes(event.type) ||
-      !isVisible(event.app_id, principal)
-    if (isHidden) throw eventError('event_not_found')
-    return toWireEvent(event, eventPositions)
+    const event = await findEvent(platform, principal, params.event_id)
+    return toWireEvent(event, platform.eventPositions)
   },
 })
+
+/**
+ * Finds an event that the principal may see.
+ *
+ * @throws KeyhookError `event_not_found`
+ */
+export async function findEvent(
+  { store, eventTypes }: Pick<Platform, 'store' | 'eventTypes'>,
+  principal: Principal,
+  id: string,
+): Promise<OrderedEvent> {
+  const event = await store.events.get(accountOf(principal), id)
+  const isHidden =
+    event === undefined ||
+    eventTypes.internal.includes(event.type) ||
+    !isVisible(event.app_id, principal)
+  if (isHidden) throw eventError('event_not_found')
+  return event
+}
 
 /** A pinned key sees the events of its own apps, and none without an app. */
 function isVisible(appId: string | null, { authority }: Principal): boolean {

@@ -131,13 +131,26 @@ async function* pastEvents(
     }
     const page = await store.events.list(query)
     const wanted = page.rows.filter(isWanted)
-    const missing = new Set(
-      wanted.length === 0 ? [] : await store.deliveries.missing(webhook.id, wanted),
-    )
-    yield wanted.filter(({ id }) => missing.has(id))
+    const sent = await sentOf(store, webhook.id, wanted)
+    yield wanted.filter(({ id }) => !sent.has(id))
     after = page.next ?? page.rows.at(-1)?.cursor ?? null
     more = page.more
   }
+}
+
+/** The ids of those events of which the webhook has a delivery. */
+async function sentOf(
+  { deliveries }: Pick<Platform['store'], 'deliveries'>,
+  webhookId: string,
+  events: readonly OrderedEvent[],
+): Promise<ReadonlySet<string>> {
+  const sent = new Set<string>()
+  for (let after: string | null | undefined; sent.size < events.length && after !== null;) {
+    const step = await deliveries.ofEvents(webhookId, events, after ?? null)
+    for (const { event_id } of step.deliveries) sent.add(event_id)
+    after = step.next
+  }
+  return sent
 }
 
 /** After an interruption, a repeated request continues with the missing events. */
