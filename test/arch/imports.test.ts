@@ -193,6 +193,15 @@ await t.test('only the egress client opens connections, and only the daemon list
     ['plugins/billing/stripe/client.ts'],
     'and so is the one of payments',
   )
+  const brokers = new Set(['amqplib', '@redis/client'])
+  t.same(
+    offenders(
+      all.filter(({ path }) => !path.startsWith('plugins/destinations/')),
+      (file) => packages(file).filter((name) => brokers.has(name)),
+    ),
+    [],
+    'clients of brokers, which open connections themselves, are given addresses of the operator alone',
+  )
   const usesStripe = (file: SourceFile): boolean => packages(file).includes('stripe')
   t.same(
     all.filter(usesStripe).filter(({ path }) => !path.startsWith('plugins/billing/stripe/')),
