@@ -27,7 +27,7 @@ import type { OpenOptions } from './store/open.ts'
 
 export type { OptionalPackage } from './packages.ts'
 export { describeMissing, installCommand, missingPackages } from './packages.ts'
-export type { DatabaseFacts, KnownKey, SqliteBackups, Waiting } from './platform/backup/open.ts'
+export type { KnownKey, SqliteBackups, Waiting } from './platform/backup/open.ts'
 export { joinable } from './store/adapters/join.ts'
 export { runInKnex, sqliteFileOfKnex } from './store/adapters/knex-database.ts'
 export { untilAged } from './store/hold.ts'
