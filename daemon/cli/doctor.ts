@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import type { z } from 'zod'
 import { MINUTE } from '../../lib/time.ts'
 import type { StoredFacts } from '../../plugins/registry.ts'
@@ -26,6 +26,7 @@ import { FAMILIES } from '../families/index.ts'
 import { masterKeyStatus } from '../families/seals/operations/status.ts'
 import { appsPortOf, requireTwoPorts } from '../hosting/apps-hosting.ts'
 import { tryListening } from '../listener/listen.ts'
+import { requireDatabase } from '../machine/installation.ts'
 import { createRandom } from '../machine/ports.ts'
 import { requireMasterKey } from '../machine/master-key.ts'
 import { checkModelServer } from '../composition/model-server.ts'
@@ -264,6 +265,13 @@ async function checkStored(
   config: Config,
   masterKeyFile: string | undefined,
 ): Promise<readonly Check[]> {
+  if (masterKeyFile !== undefined) {
+    const { check } = await attempt('installation', async () => {
+      await requireDatabase(dirname(masterKeyFile), facts)
+      return { detail: '' }
+    })
+    if (!check.ok) return [check]
+  }
   const brand = await attempt('brand', async () => {
     await requireBrand(facts, config.brand)
     return { detail: config.brand }
@@ -286,6 +294,11 @@ function newKeyOf({ masterKey }: Config): string {
 async function checkFile(config: Config): Promise<readonly Check[]> {
   const file = databaseFile(config)
   if (!existsSync(file)) {
+    const begun = await attempt('database', async () => {
+      await requireDatabase(resolve(config.dataDir), { meta: async () => undefined })
+      return { detail: '' }
+    })
+    if (!begun.check.ok) return [begun.check]
     return [
       { name: 'database', ok: true, detail: `${file} will be created` },
       { name: 'master key', ok: true, detail: newKeyOf(config) },

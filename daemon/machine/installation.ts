@@ -31,7 +31,10 @@ const BESIDE_DATABASE: readonly {
  *
  * @throws ConfigError
  */
-export async function requireDatabase(folder: string, stored: StoredFacts): Promise<void> {
+export async function requireDatabase(
+  folder: string,
+  stored: Pick<StoredFacts, 'meta'>,
+): Promise<void> {
   if ((await stored.meta('brand')) !== undefined) return requireSameInstallation(folder, stored)
   for (const { name, what, isThere } of BESIDE_DATABASE) {
     if (!(await isThere(join(folder, name)))) continue
@@ -44,7 +47,10 @@ export async function requireDatabase(folder: string, stored: StoredFacts): Prom
 }
 
 /** @throws ConfigError for the database of another installation */
-async function requireSameInstallation(folder: string, stored: StoredFacts): Promise<void> {
+async function requireSameInstallation(
+  folder: string,
+  stored: Pick<StoredFacts, 'meta'>,
+): Promise<void> {
   const own = await readId(folder)
   const kept = await stored.meta(INSTALLATION)
   // A database from before there were ids gets one.

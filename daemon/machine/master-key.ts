@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { open, readFile } from 'node:fs/promises'
+import { open, readFile, rename } from 'node:fs/promises'
 import type { Keyring, MasterKey } from '../../lib/engine/keyring.ts'
 import { createKeyring, parseMasterKeys } from '../../lib/engine/keyring.ts'
 import type { RandomBytes } from '../../lib/engine/ports.ts'
@@ -122,7 +122,9 @@ async function readKeyFile(file: string, mayMake: boolean): Promise<readonly Mas
     )
   }
   const made = `k1:${randomBytes(32).toString('base64')}`
-  const handle = await open(file, 'wx', 0o600)
+  // Renamed when it is whole: a start that is killed meanwhile leaves no part of a key.
+  const unfinished = `${file}.unfinished`
+  const handle = await open(unfinished, 'w', 0o600)
   try {
     await handle.writeFile(`${made}\n`)
     // The key must survive a power cut, like the first secret encrypted with it.
@@ -130,5 +132,6 @@ async function readKeyFile(file: string, mayMake: boolean): Promise<readonly Mas
   } finally {
     await handle.close()
   }
+  await rename(unfinished, file)
   return parseMasterKeys(made)
 }

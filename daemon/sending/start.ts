@@ -27,7 +27,10 @@ export async function startSending(
   let cancel = (): void => undefined
   let looking: Promise<void> | undefined
   const wait = (): void => {
-    cancel = clock.after(LOOK_EVERY, () => (looking = look()), 'background')
+    const lookNow = (): void => {
+      looking = look()
+    }
+    cancel = clock.after(LOOK_EVERY, lookNow, 'background')
   }
   async function look(): Promise<void> {
     try {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -8,7 +8,8 @@ import { ROOT } from '../arch/source.ts'
 import { API_VERSION } from '../../plugins/billing/stripe/client.ts'
 import { startFakeStripe } from '../fake-stripe/server.ts'
 import { FAKE_MODEL, startFakeModel } from '../support/fake-model.ts'
-import { blocksOf } from '../support/page.ts'
+import { startDaemonProcess } from '../support/daemon.ts'
+import { blocksOf, openShell, walk } from '../support/page.ts'
 import { IS_SOAK } from '../support/soak.ts'
 import { walkPage } from '../support/walk.ts'
 import { freePort } from '../support/free-port.ts'
@@ -118,4 +119,21 @@ await t.test('every command of docs/billing.md does what the page says', async (
 
   const statuses = fake.outbox.attempts.map(({ status }) => status)
   t.ok(statuses.length > 0 && statuses.every((status) => status === 200), 'each event was taken')
+})
+
+await t.test('every command of "Back up and restore" does what docs/operate.md says', async (t) => {
+  const place = join(folder, 'operate')
+  const srv = { '/srv/': `${place}/srv/`, 'npx keyhook': 'node dist/daemon/main.js' }
+  const blocks = blocksOf('operate.md', srv)
+    .filter(({ kind }) => kind.endsWith(' backup'))
+    .map(({ kind, text }) => ({ kind: kind.replace(' backup', ''), text }))
+  mkdirSync(join(place, 'srv'), { recursive: true })
+  const env = { PATH: process.env['PATH'] ?? '', KEYHOOK_DATA_DIR: join(place, 'data') }
+  const daemon = await startDaemonProcess(env)
+  const shell = openShell(ROOT, env)
+  t.teardown(async () => {
+    await shell.close()
+    await daemon.end('SIGTERM')
+  })
+  await walk(t, blocks, shell)
 })

@@ -16,7 +16,7 @@ import { copySqlite } from './copy.ts'
 import type { DatabaseFacts, KnownKey, Waiting } from './facts.ts'
 import { readFacts, validKeys, waitingDeliveries } from './facts.ts'
 
-export type { Counted, DatabaseFacts, KnownKey, Waiting } from './facts.ts'
+export type { KnownKey, Waiting } from './facts.ts'
 
 /** Changes that a restore makes to its copy, before any daemon opens it. */
 export interface RestoredChanges {
