@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { APP, type AppBytesCase } from './samples.ts'
 
 const MIB = 2 ** 20
-/** What is streamed. Garbage that is not collected yet is well below half of it; all of it held is not. */
+/** What is streamed. */
 const SIZE = 128 * MIB
+/** Garbage that is not collected yet was at most 51 MiB with ours; bytes that are held are all of them. */
+const MOST = 96 * MIB
 
 function used(): number {
   const { heapUsed, external } = process.memoryUsage()
@@ -43,7 +45,7 @@ export const memoryUseCases: readonly AppBytesCase[] = [
       const putting = new Peak()
       const { sha256, size } = await bytes.put(APP, streamed(putting))
       assert.equal(size, SIZE)
-      putting.assertBelow(SIZE / 2)
+      putting.assertBelow(MOST)
       const reading = new Peak()
       let read = 0
       for await (const chunk of (await bytes.open(APP, sha256)) ?? []) {
@@ -51,7 +53,7 @@ export const memoryUseCases: readonly AppBytesCase[] = [
         reading.look()
       }
       assert.equal(read, SIZE)
-      reading.assertBelow(SIZE / 2)
+      reading.assertBelow(MOST)
     },
   },
 ]
