@@ -374,6 +374,7 @@ await t.test('what an embedder did not ask for is nowhere', async (t) => {
     'keys',
     'notes',
     'seals',
+    'sending',
     'webhooks',
   ])
   t.match(await page('/v1/apps'), /"route_not_found"/)

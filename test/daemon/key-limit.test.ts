@@ -3,7 +3,7 @@ import { createKeyhook } from '../../daemon/embed/index.ts'
 import { codeOf } from '../support/answer.ts'
 import { openSite } from '../support/site.ts'
 
-const BODY = { name: 'one more', scopes: ['apps:read'] }
+const BODY = { name: 'one more', scopes: ['keys:read'] }
 
 await t.test('the operator sets how many live keys an account may hold', async (t) => {
   const site = await openSite(t)
