@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { openReader } from '../../plugins/store/sql/sqlite/reader.ts'
@@ -59,6 +60,7 @@ void t.test(
         const lost = before.filter((id) => !held.has(id))
         t.same(lost, [], `backup ${round}: ${before.length} before it, ${during} during it`)
         t.ok(during > 0, 'the daemon accepted events meanwhile')
+        for (const made of [to, backup]) rmSync(made, { recursive: true })
       }
     } finally {
       isDone = true
