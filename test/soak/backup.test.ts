@@ -4,7 +4,7 @@ import t from 'tap'
 import { openReader } from '../../plugins/store/sql/sqlite/reader.ts'
 import { createBackup, runKeyhook } from '../support/backups.ts'
 import { askControl } from '../support/control.ts'
-import { startDaemonProcess } from '../support/daemon.ts'
+import { startDaemonProcess, until } from '../support/daemon.ts'
 import { answerWith, startReceiver } from '../support/receiver.ts'
 import { IS_SOAK } from '../support/soak.ts'
 
@@ -34,23 +34,37 @@ void t.test(
     })
     const ask = askControl(data)
     const acknowledged: string[] = []
-    let isDone = false
+    let isLoaded = false
     const url = `http://127.0.0.1:${receiver.port}/`
     await ask('POST', '/v1/webhooks', { url, events: ['order.paid'] })
     const event = { type: 'order.paid', data: { text: 'x'.repeat(500) } }
     const publish = async (): Promise<void> => {
-      while (!isDone) {
+      while (isLoaded) {
         const { data } = await ask('POST', '/v1/events', { events: Array(BATCH).fill(event) })
         acknowledged.push(...(data as readonly { readonly id: string }[]).map(({ id }) => id))
       }
     }
-    const publishing = Promise.all(Array.from({ length: PUBLISHERS }, publish))
-    publishing.catch(() => undefined)
+    /** Works while all publishers publish: what follows a backup needs no load, which would only grow it. */
+    const underLoad = async <T>(work: () => Promise<T>): Promise<T> => {
+      isLoaded = true
+      const publishing = Promise.all(Array.from({ length: PUBLISHERS }, publish))
+      publishing.catch(() => undefined)
+      try {
+        return await work()
+      } finally {
+        isLoaded = false
+        await publishing
+      }
+    }
     try {
       for (let round = 0; round < BACKUPS; round++) {
-        const before = [...acknowledged]
-        const backup = await createBackup(data, join(place, 'backups'))
-        const during = acknowledged.length - before.length
+        const { backup, before, during } = await underLoad(async () => {
+          const published = acknowledged.length
+          await until('events are accepted', () => acknowledged.length > published)
+          const before = [...acknowledged]
+          const backup = await createBackup(data, join(place, 'backups'))
+          return { backup, before, during: acknowledged.length - before.length }
+        })
         const verified = await runKeyhook(data, ['backup', 'verify', backup])
         t.equal(verified.code, 0, verified.err)
         const to = join(place, `restored-${round}`)
@@ -63,8 +77,6 @@ void t.test(
         for (const made of [to, backup]) rmSync(made, { recursive: true })
       }
     } finally {
-      isDone = true
-      await publishing
       await daemon.end('SIGTERM')
       await receiver.close()
     }
