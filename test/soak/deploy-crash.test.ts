@@ -19,7 +19,7 @@ t.setTimeout(15 * MINUTE)
 t.jobs = 4
 
 /** Milliseconds from a request to a kill that nothing else decides. */
-const MOMENTS = sized([10], [10, 80])
+const MOMENTS = sized([10], [10], [10, 80])
 /** Every so many failpoints of a kind the daemon is killed in one. */
 const STRIDE = sized(7, 1)
 
