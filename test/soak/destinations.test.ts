@@ -18,7 +18,7 @@ import { missingBrokers, startRabbitMq, startRedis } from '../support/brokers.ts
 import { startDaemonProcess, until } from '../support/daemon.ts'
 import { sized } from '../support/soak.ts'
 
-t.setTimeout(30 * MINUTE)
+t.setTimeout(sized(15, 15, 120) * MINUTE)
 
 const KINDS = {
   rabbitmq: {

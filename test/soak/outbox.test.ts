@@ -18,7 +18,7 @@ import { IS_SOAK, sized } from '../support/soak.ts'
 const ROUNDS = sized(4, 6, 50)
 /** Transactions of each, half of them rolled back, before the one that stays open: in the long form 400 of both. */
 const EACH = sized(8, 16)
-t.setTimeout(sized(10, 40) * MINUTE)
+t.setTimeout(sized(10, 15, 120) * MINUTE)
 
 const OPERATOR = 'operator-token-of-the-outbox-soak-0123'
 
