@@ -277,7 +277,7 @@ export const SETTINGS = {
   } satisfies Setting<readonly string[]>,
   destinations: {
     env: 'KEYHOOK_DESTINATIONS',
-    doc: 'Destinations of webhooks in RabbitMQ and Redis: <name>=<address>, comma separated, such as orders=amqp://<user>:<password>@<host>/<vhost>?exchange=events,audit=redis://<host>?stream=audit.',
+    doc: 'Destinations of webhooks in RabbitMQ and Redis: <name>=<address>, comma separated, such as orders=amqp://<user>:<password>@<host>/<vhost>?queue=orders,audit=redis://<host>?stream=audit.',
     shown: 'none',
     secret: true,
     fallback: parseDestinations(''),

@@ -34,6 +34,13 @@ export function mayReceive(platform: Types, { scopes }: Scopes, subscription: st
   )
 }
 
+/** Types with data that an authority may not read: each has a scope of its own, which the authority lacks. */
+export function unreadableTypes(platform: Types, authority: Scopes): readonly string[] {
+  return [...platform.eventTypes.builtIn.values()]
+    .filter(({ type, scope }) => scope !== IDENTIFIERS && !mayReceive(platform, authority, type))
+    .map(({ type }) => type)
+}
+
 /**
  * Refuses an authority that may not receive all of these subscriptions.
  *

@@ -67,6 +67,7 @@ const OPTIONS: Readonly<Record<keyof DeclaredDestinations, readonly string[]>> =
   redis: ['stream', 'maxlen', 'accounts'],
 }
 
+const EVERY_ACCOUNT = '*'
 const NAME = /^[a-z][a-z0-9._-]{0,63}$/
 const SHAPE = 'must be <name>=<address>, comma separated, such as orders=amqp://127.0.0.1'
 
@@ -128,8 +129,8 @@ function readElement(element: string): { type: Scheme['type']; parts: Parts } {
 }
 
 /** Of `a+b`, which a url reads as `a b`. */
-function accountsOf(text: string | undefined): ReadonlySet<string> | undefined {
-  return text === undefined ? undefined : new Set(text.split(' ').filter((id) => id !== ''))
+function accountsOf(text = EVERY_ACCOUNT): ReadonlySet<string> | undefined {
+  return text === EVERY_ACCOUNT ? undefined : new Set(text.split(' ').filter((id) => id !== ''))
 }
 
 function rabbitMqOf({ path, options, ...parts }: Parts): RabbitMqAddress {
@@ -141,6 +142,12 @@ function rabbitMqOf({ path, options, ...parts }: Parts): RabbitMqAddress {
   }
   if (exchange === undefined && options.has('routing_key')) {
     throw new Error(`names ${name}, whose address needs an exchange with its routing_key`)
+  }
+  if (exchange !== undefined && !options.has('routing_key') && !options.has('accounts')) {
+    // Accounts declare types as they like, so that each of them would choose the routing key.
+    throw new Error(
+      `names ${parts.name}, whose address needs a routing_key with its exchange, or accounts, such as accounts=*`,
+    )
   }
   const route =
     exchange === undefined

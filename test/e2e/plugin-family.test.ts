@@ -77,6 +77,27 @@ await t.test('the notes of the page are everywhere, and leave their table', asyn
     (await (await get('/v1/notes')).text()).includes('"words":3'),
   )
 
+  // Its data is behind its own scope, in the log of events too.
+  const events = await office.keys.create({ name: 'events', scopes: ['events:read'] })
+  const both = await office.keys.create({ name: 'both', scopes: ['events:read', 'notes:read'] })
+  const logOf = async (key: string): Promise<string> => {
+    const log = await fetch(`${daemon.url}/v1/events`, {
+      headers: { authorization: `Bearer ${key}` },
+    })
+    return log.text()
+  }
+  t.notMatch(await logOf(events.key ?? ''), /milk/)
+  t.match(await logOf(both.key ?? ''), /milk/)
+  const [, id = ''] =
+    /"id":"(evt_\w+)","type":"note\.created"/.exec(await logOf(both.key ?? '')) ?? []
+  for (const [one, status] of [
+    [events.key, 404],
+    [both.key, 200],
+  ] as const) {
+    const headers = { authorization: `Bearer ${one}` }
+    t.equal((await fetch(`${daemon.url}/v1/events/${id}`, { headers })).status, status)
+  }
+
   // The command line.
   const command = ['note', 'create', 'From a terminal', '--account', account]
   t.match((await keyhook(env, ...command)).stdout, /text +From a terminal/)
@@ -131,7 +152,7 @@ await t.test('the notes of the page are everywhere, and leave their table', asyn
     daemon = await startDaemonProcess(env, root)
     t.equal((await get('/v1/notes')).status, 404)
     const keys = createClient({ baseUrl: daemon.url, key: TOKEN, account }).keys
-    t.match((await keys.list()).data[0]?.scopes, ['discovery:read', 'notes:read'])
+    t.match((await keys.list()).data.at(-1)?.scopes, ['discovery:read', 'notes:read'])
     t.match((await keyhook(env, 'doctor')).stdout, left, 'beside a running daemon too')
     t.equal(await daemon.end('SIGTERM'), 0)
   })

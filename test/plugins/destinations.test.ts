@@ -44,7 +44,7 @@ await t.test('declared addresses', async (t) => {
   }
   const rabbit = { ...common, port: 5672, vhost: 'shop' }
   const read = declare(
-    'orders=amqp://us%20er:p%2Cw@mq.example/shop, all=amqp://us%20er:p%2Cw@mq.example/shop?exchange=events,' +
+    'orders=amqp://us%20er:p%2Cw@mq.example/shop, all=amqp://us%20er:p%2Cw@mq.example/shop?exchange=events&accounts=*,' +
       'keyed=amqps://[::1]?exchange=e&routing_key=k\n\ncache=rediss://:pw@cache.example:7000/3?stream=s&maxlen=1000',
   )
   t.strictSame(read.rabbitmq, [
@@ -94,6 +94,7 @@ await t.test('a declaration that cannot be used is refused, without its password
     ['orders=amqp://u:secretpw@h?accounts=a&accounts=b', /has an option twice/],
     ['orders=amqp://u:secretpw@h?queue=a&exchange=b', /and not both/],
     ['orders=amqp://u:secretpw@h?routing_key=b', /needs an exchange/],
+    ['orders=amqp://u:secretpw@h?exchange=b', /needs a routing_key with its exchange, or accounts/],
     ['orders=redis://u:secretpw@h?maxlen=0', /maxlen must be/],
     ['orders=redis://u:secretpw@h/none', /database must be a number/],
     ['orders=amqp://u:secretpw%@h', /encodes nothing/],

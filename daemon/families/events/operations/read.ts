@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { holdsApp } from '../../../../lib/grant/authority.ts'
+import { unreadableTypes } from '../../../events/authority.ts'
 import { httpError } from '../../../operations/errors.ts'
 import { fault } from '../../../operations/faults.ts'
 import { operation } from '../../../operations/operation.ts'
@@ -61,7 +62,7 @@ export const listEvents = operation({
       const page = await store.events.list({
         account_id,
         types: type === null ? null : [type],
-        except: eventTypes.internal,
+        except: [...eventTypes.internal, ...unreadableTypes(platform, principal.authority)],
         since: null,
         until: null,
         apps: pinsOf(principal),
@@ -107,14 +108,15 @@ export const getEvent = operation({
  * @throws KeyhookError `event_not_found`
  */
 export async function findEvent(
-  { store, eventTypes }: Pick<Platform, 'store' | 'eventTypes'>,
+  platform: Pick<Platform, 'store' | 'eventTypes' | 'universe'>,
   principal: Principal,
   id: string,
 ): Promise<OrderedEvent> {
-  const event = await store.events.get(accountOf(principal), id)
+  const event = await platform.store.events.get(accountOf(principal), id)
   const isHidden =
     event === undefined ||
-    eventTypes.internal.includes(event.type) ||
+    platform.eventTypes.internal.includes(event.type) ||
+    unreadableTypes(platform, principal.authority).includes(event.type) ||
     !isVisible(event.app_id, principal)
   if (isHidden) throw eventError('event_not_found')
   return event
