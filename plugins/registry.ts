@@ -27,6 +27,8 @@ import type { SqliteBackups } from './platform/backup/open.ts'
 import type { OpenedPlatform, PlatformOptions } from './platform/open.ts'
 import type { OpenOptions } from './store/open.ts'
 
+export { openDatabase as openSqliteFile, requireSqlite } from './sqlite/open.ts'
+export type { SqliteConnection } from './sqlite/open.ts'
 export type { DeclaredDestinations } from './destinations/addresses.ts'
 export { parseDestinations } from './destinations/addresses.ts'
 export type { OptionalPackage } from './packages.ts'
