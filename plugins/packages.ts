@@ -4,6 +4,7 @@
  * @module
  */
 import { createRequire, isBuiltin } from 'node:module'
+import { isExecutable } from './executable.ts'
 
 /** The module that is imported of each. */
 const MODULES = {
@@ -30,6 +31,8 @@ const { resolve } = createRequire(import.meta.url)
 
 /** The file of a module; undefined when its package is not installed. Nothing of it is run. */
 export function findModule(name: string): string | undefined {
+  // All but the one with a native part.
+  if (isExecutable) return name === 'sqlite3' ? undefined : process.execPath
   try {
     return resolve(name)
   } catch (cause) {

@@ -149,6 +149,11 @@ export const FILE_PROCESSORS = {
     (await import('./files/extract.ts')).createFileProcessor(options),
 } as const
 
+/** Reads one document as a child process does, whose arguments this process has. */
+export async function readDocument(): Promise<void> {
+  await import('./files/extract/child.ts')
+}
+
 /** Types of files that the built-in reader cannot read, and the packages that would read them. */
 export async function unreadableTypes(): Promise<Unreadable> {
   return (await import('./files/sniff.ts')).unreadableTypes()

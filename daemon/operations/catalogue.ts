@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { isExecutable, readAsset } from '../../plugins/executable.ts'
 import { isTool, toolName } from './agent.ts'
 import type { AgentSkill, AgentUse } from './agent.ts'
 import type { Family } from './family.ts'
@@ -65,6 +66,8 @@ function toolOf(id: string, use: AgentUse): CatalogueTool | null {
 
 /** The version of this package. */
 export function ownVersion(): string {
-  const load = createRequire(import.meta.url)
-  return (load('keyhook/package.json') as { readonly version: string }).version
+  const manifest: unknown = isExecutable
+    ? JSON.parse(readAsset('package.json').toString())
+    : createRequire(import.meta.url)('keyhook/package.json')
+  return (manifest as { readonly version: string }).version
 }

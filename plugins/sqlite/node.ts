@@ -8,10 +8,19 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { TransferListItem } from 'node:worker_threads'
 import { Worker } from 'node:worker_threads'
+import { SQLITE_THREAD, isExecutable, readAsset } from '../executable.ts'
 import type { Mode, Row, SqliteConnection, SqliteDriver } from './driver.ts'
 import type { Answer, Call, Failure, Rows, Target } from './thread-calls.ts'
 
-const PROGRAM = new URL('./thread-program.js', import.meta.url)
+/** Neither flags nor variables of this process concern a thread. */
+const ISOLATED = { env: {}, execArgv: [] }
+
+function startThread(workerData: Target): Worker {
+  const options = { ...ISOLATED, workerData }
+  return isExecutable
+    ? new Worker(readAsset(SQLITE_THREAD).toString(), { ...options, eval: true })
+    : new Worker(new URL('./thread-program.js', import.meta.url), options)
+}
 
 /** The names of SQLite's codes, without which no error names its kind. */
 const NAMES: Readonly<Record<number, string>> = {
@@ -105,8 +114,7 @@ class Thread {
   #last = 0
 
   constructor(target: Target) {
-    // Neither flags nor variables of this process concern it.
-    this.#worker = new Worker(PROGRAM, { workerData: target, env: {}, execArgv: [] })
+    this.#worker = startThread(target)
     this.opened = this.#wait(0, undefined)
     this.#worker.on('message', (answer: Answer) => {
       this.#take(answer)

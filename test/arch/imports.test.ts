@@ -60,6 +60,7 @@ await t.test(
     const shared = new Set([
       'plugins/conformance.ts',
       'plugins/contract.ts',
+      'plugins/executable.ts',
       'plugins/openai-client.ts',
       'plugins/other-process.ts',
       'plugins/packages.ts',
