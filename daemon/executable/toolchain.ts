@@ -69,9 +69,9 @@ async function installFor(
   if (!(await isInstalled(modules, packages))) {
     await mkdir(place, { recursive: true })
     await writeFile(join(place, 'package.json'), '{ "private": true }\n')
-    const quiet = ['--no-audit', '--no-fund', '--silent', '--ignore-scripts']
+    const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--ignore-scripts']
     // Of another processor than this machine's, which npm would refuse.
-    const platform = ['--os=linux', `--cpu=${arch}`]
+    const platform = arch === process.arch ? [] : ['--os=linux', `--cpu=${arch}`, '--force']
     await exec('npm', ['install', ...quiet, ...platform, ...packages], { cwd: place })
   }
   await requireDigests(modules)
