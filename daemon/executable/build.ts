@@ -108,6 +108,5 @@ const begun = performance.now()
 await build(values.arch as Arch, values.output, values.strip)
 const { size } = await stat(values.output)
 const seconds = ((performance.now() - begun) / 1000).toFixed(1)
-console.log(
-  `${relative(process.cwd(), values.output)}: ${(size / 1e6).toFixed(1)} MB, ${seconds} s`,
-)
+const file = relative(process.cwd(), values.output)
+process.stdout.write(`${file}: ${(size / 1e6).toFixed(1)} MB, ${seconds} s\n`)

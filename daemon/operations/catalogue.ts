@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module'
-import { isExecutable, readAsset } from '../../plugins/executable.ts'
+import { ownVersion } from '../machine/own-version.ts'
 import { isTool, toolName } from './agent.ts'
 import type { AgentSkill, AgentUse } from './agent.ts'
 import type { Family } from './family.ts'
@@ -62,12 +61,4 @@ function toolOf(id: string, use: AgentUse): CatalogueTool | null {
   if (!isTool(use)) return null
   const { toolset, default: byDefault = false, skill } = use
   return { name: toolName(id), toolset, default: byDefault, skill: skill?.name ?? null }
-}
-
-/** The version of this package. */
-export function ownVersion(): string {
-  const manifest: unknown = isExecutable
-    ? JSON.parse(readAsset('package.json').toString())
-    : createRequire(import.meta.url)('keyhook/package.json')
-  return (manifest as { readonly version: string }).version
 }

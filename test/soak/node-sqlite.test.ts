@@ -9,6 +9,7 @@ import t from 'tap'
 import { TOOLS, installToolchain } from '../../daemon/executable/toolchain.ts'
 import { MINUTE } from '../../lib/time.ts'
 import { ROOT } from '../arch/source.ts'
+import { sized } from '../support/soak.ts'
 
 t.setTimeout(15 * MINUTE)
 
@@ -18,9 +19,8 @@ const SUITES = [
   'plugins/sql-client',
   'plugins/outbox',
   'platform/platform',
-  'platform/search',
-  'daemon/doctor',
   'e2e/backup',
+  ...sized([], [], ['platform/search', 'daemon/doctor']),
 ]
 
 const { builder } = await installToolchain(TOOLS, process.arch === 'arm64' ? 'arm64' : 'x64')
