@@ -98,7 +98,7 @@ async function serve(
   { api, dispatch, families: own }: DaemonOptions,
   closers: Closers,
 ): Promise<Omit<Daemon, 'stop'>> {
-  requireInstalled(await daemonNeeds(given))
+  await requireInstalled(await daemonNeeds(given))
   const folder = await takeDataFolder(given.dataDir, 'create')
   closers.push(() => folder.release())
   const config = fitToProcess(given, log)

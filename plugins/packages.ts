@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { createRequire } from 'node:module'
+import { createRequire, isBuiltin } from 'node:module'
+import { isExecutable } from './executable.ts'
 
 /** The module that is imported of each. */
 const MODULES = {
@@ -23,10 +24,15 @@ const MODULES = {
 
 export type OptionalPackage = keyof typeof MODULES
 
+/** Modules of Node, since some version, that replace a package. */
+const BUILT_IN: Partial<Record<OptionalPackage, string>> = { sqlite3: 'node:sqlite' }
+
 const { resolve } = createRequire(import.meta.url)
 
 /** The file of a module; undefined when its package is not installed. Nothing of it is run. */
 export function findModule(name: string): string | undefined {
+  // All but the one with a native part.
+  if (isExecutable) return name === 'sqlite3' ? undefined : process.execPath
   try {
     return resolve(name)
   } catch (cause) {
@@ -35,9 +41,11 @@ export function findModule(name: string): string | undefined {
   }
 }
 
-/** Those that are not installed, each once. */
+/** Those that are neither installed nor replaced by Node itself, each once. */
 export function missingPackages(names: readonly OptionalPackage[]): readonly OptionalPackage[] {
-  return [...new Set(names)].filter((name) => findModule(MODULES[name]) === undefined)
+  return [...new Set(names)].filter(
+    (name) => findModule(MODULES[name]) === undefined && !isBuiltin(BUILT_IN[name] ?? ''),
+  )
 }
 
 /** What is missing and its remedy, after `… need`: `a package that is not installed: npm i pg`. */

@@ -27,6 +27,8 @@ import type { SqliteBackups } from './platform/backup/open.ts'
 import type { OpenedPlatform, PlatformOptions } from './platform/open.ts'
 import type { OpenOptions } from './store/open.ts'
 
+export { openDatabase as openSqliteFile, requireSqlite } from './sqlite/open.ts'
+export type { SqliteConnection } from './sqlite/open.ts'
 export type { DeclaredDestinations } from './destinations/addresses.ts'
 export { parseDestinations } from './destinations/addresses.ts'
 export type { OptionalPackage } from './packages.ts'
@@ -146,6 +148,11 @@ export const FILE_PROCESSORS = {
   'built-in': async (options: FileProcessorOptions): Promise<FileProcessor> =>
     (await import('./files/extract.ts')).createFileProcessor(options),
 } as const
+
+/** Reads one document as a child process does, whose arguments this process has. */
+export async function readDocument(): Promise<void> {
+  await import('./files/extract/child.ts')
+}
 
 /** Types of files that the built-in reader cannot read, and the packages that would read them. */
 export async function unreadableTypes(): Promise<Unreadable> {

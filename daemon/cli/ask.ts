@@ -56,7 +56,7 @@ export async function askDaemon(
 
 async function requirePackages(config: Config): Promise<void> {
   const { daemonNeeds, requireInstalled } = await import('../composition/packages.ts')
-  requireInstalled(await daemonNeeds(config))
+  await requireInstalled(await daemonNeeds(config))
 }
 
 async function askHere(

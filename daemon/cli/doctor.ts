@@ -6,6 +6,7 @@ import { MINUTE } from '../../lib/time.ts'
 import type { StoredFacts } from '../../plugins/registry.ts'
 import {
   installCommand,
+  openSqliteFile,
   reachPostgres,
   reachSqlite,
   unreadableTypes,
@@ -67,7 +68,7 @@ export async function examine(env: Readonly<NodeJS.ProcessEnv>): Promise<readonl
 
 /** Whether all packages that the settings need are installed; silent when every file can be read too. */
 async function checkPackages(config: Config): Promise<{ readonly detail: string }> {
-  requireInstalled(await daemonNeeds(config))
+  await requireInstalled(await daemonNeeds(config))
   const { types, packages } = await unreadableTypes()
   if (types.length === 0) return { detail: '' }
   return { detail: `files of ${types.join(', ')} cannot be read: ${installCommand(packages)}` }
@@ -350,17 +351,19 @@ async function listenOnce(
 }
 
 async function quickCheck(file: string): Promise<{ readonly detail: string }> {
-  const { default: sqlite3 } = await import('sqlite3')
-  return new Promise((resolve, reject) => {
-    const database = new sqlite3.Database(file, sqlite3.OPEN_READONLY)
-    database.get<{ quick_check: string }>('PRAGMA quick_check(1)', (failed, row) => {
-      const found = failed?.message ?? row?.quick_check
-      database.close(() => {
-        if (found === 'ok') resolve({ detail: `${file} is sound` })
-        else reject(new Error(`${file} is damaged (${found}). Restore it from a backup`))
-      })
-    })
-  })
+  const found = await readQuickCheck(file).catch((cause: unknown) => (cause as Error).message)
+  if (found === 'ok') return { detail: `${file} is sound` }
+  throw new Error(`${file} is damaged (${found}). Restore it from a backup`)
+}
+
+async function readQuickCheck(file: string): Promise<string> {
+  const database = await openSqliteFile(file, 'read')
+  try {
+    const [row] = await database.all<{ quick_check: string }>('PRAGMA quick_check(1)')
+    return row?.quick_check ?? 'it cannot be read'
+  } finally {
+    await database.close()
+  }
 }
 
 /** Opening proves the master keys with an encrypted check value. */

@@ -1,6 +1,11 @@
 import type { ContractName } from '../../plugins/plugin.ts'
 import type { OptionalPackage } from '../../plugins/registry.ts'
-import { describeMissing, isPostgresUrl, missingPackages } from '../../plugins/registry.ts'
+import {
+  describeMissing,
+  isPostgresUrl,
+  missingPackages,
+  requireSqlite,
+} from '../../plugins/registry.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/config.ts'
 import { unloadedExtensions } from './extensions/open.ts'
@@ -47,13 +52,18 @@ export async function daemonNeeds(config: Config): Promise<Needing> {
 /**
  * Requires the packages of what will be opened, before anything is opened or written.
  *
- * @throws ConfigError with the command that installs all that are missing
+ * @throws ConfigError with the command that installs all that are missing, or the remedy for one that does not load
  */
-export function requireInstalled(needing: Needing): void {
+export async function requireInstalled(needing: Needing): Promise<void> {
   const needed = (Object.keys(NEEDS) as (keyof typeof NEEDS)[]).filter((name) =>
     NEEDS[name](needing),
   )
   const missing = missingPackages(needed)
-  if (missing.length === 0) return
-  throw new ConfigError(`these settings need ${describeMissing(missing)}`)
+  if (missing.length > 0) {
+    throw new ConfigError(`these settings need ${describeMissing(missing)}`)
+  }
+  if (!NEEDS.sqlite3(needing)) return
+  await requireSqlite().catch((cause: unknown) => {
+    throw new ConfigError((cause as Error).message, { cause })
+  })
 }

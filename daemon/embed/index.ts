@@ -101,7 +101,7 @@ async function open(options: KeyhookOptions): Promise<Keyhook> {
   const processor = readProcessor(plugins)
   const extensions = readPlugins(plugins)
   const config = withProcessor(readGiven(given), processor)
-  requireInstalled({
+  await requireInstalled({
     config: processor === undefined ? config : { ...config, billing: 'none' },
     database: database ?? config.databaseUrl,
     holdsFolder: database === undefined,

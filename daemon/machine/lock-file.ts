@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { chmod, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import type { Database } from 'sqlite3'
+import type { SqliteConnection } from '../../plugins/registry.ts'
+import { openSqliteFile } from '../../plugins/registry.ts'
 import { ConfigError } from '../config/config.ts'
 
 /** What a lock protects, for the refusal. */
@@ -25,31 +26,22 @@ export async function holdFile(file: string, what: Held): Promise<() => Promise<
   await writeFile(named, printHolder(), { mode: 0o600 }).catch(() => undefined)
   return async () => {
     await rm(named, { force: true }).catch(() => undefined)
-    await new Promise<void>((done) => {
-      lock.close(() => {
-        done()
-      })
-    })
+    await lock.close().catch(() => undefined)
   }
 }
 
-async function openLock(file: string, { name, otherwise }: Held): Promise<Database> {
-  const { default: sqlite3 } = await import('sqlite3')
-  return new Promise((resolve, reject) => {
-    const lock = new sqlite3.Database(file, (opened) => {
-      if (opened !== null) {
-        reject(new ConfigError(`${name} cannot be used: ${opened.message}`))
-        return
-      }
-      lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE', (refused) => {
-        if (refused === null) resolve(lock)
-        else
-          lock.close(() => {
-            reject(new ConfigError(refusalOf(name, otherwise, readHolder(holderFileOf(file)))))
-          })
-      })
-    })
+async function openLock(file: string, { name, otherwise }: Held): Promise<SqliteConnection> {
+  const lock = await openSqliteFile(file, 'create').catch((cause: unknown) => {
+    throw new ConfigError(`${name} cannot be used: ${(cause as Error).message}`, { cause })
   })
+  try {
+    await lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+    return lock
+  } catch (cause) {
+    await lock.close()
+    const holder = readHolder(holderFileOf(file))
+    throw new ConfigError(refusalOf(name, otherwise, holder), { cause })
+  }
 }
 
 /**

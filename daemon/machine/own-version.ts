@@ -1,7 +1,10 @@
 import { createRequire } from 'node:module'
+import { isExecutable, readAsset } from '../../plugins/executable.ts'
 
 /** The version of this package. */
 export function ownVersion(): string {
-  const load = createRequire(import.meta.url)
-  return (load('keyhook/package.json') as { readonly version: string }).version
+  const manifest: unknown = isExecutable
+    ? JSON.parse(readAsset('package.json').toString())
+    : createRequire(import.meta.url)('keyhook/package.json')
+  return (manifest as { readonly version: string }).version
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import sqlite3 from 'sqlite3'
 import { SECOND } from '../../lib/time.ts'
+import type { SqliteConnection } from '../sqlite/open.ts'
+import { openDatabase } from '../sqlite/open.ts'
 import type { OutboxLimits, OutboxRow, OutboxSource, RowOutcome } from './contract.ts'
 import { DEFAULT_LIMITS, MAX_TEXT, OUTBOX_VERSION, fitting, sortOutcomes } from './contract.ts'
 import { identityOf } from './contract/file-identity.ts'
@@ -34,19 +35,8 @@ export async function openSqliteOutbox(
 ): Promise<OutboxSource> {
   const limits = { ...DEFAULT_LIMITS, poll: POLL, ...given }
   const connection = await open(file)
-  const query: Query = (text, values = []) =>
-    new Promise((resolve, reject) => {
-      connection.all<Row>(text, values, (failed, rows) => {
-        if (failed === null) resolve(rows)
-        else reject(failed)
-      })
-    })
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      connection.close(() => {
-        resolve()
-      })
-    })
+  const query: Query = (text, values = []) => connection.all<Row>(text, values)
+  const close = (): Promise<void> => connection.close().catch(() => undefined)
   let identity: string
   /** State of the file at the last `take`. */
   let seen = ''
@@ -92,13 +82,12 @@ export async function openSqliteOutbox(
   }
 }
 
-function open(file: string): Promise<sqlite3.Database> {
-  return new Promise((resolve, reject) => {
-    const opened = new sqlite3.Database(file, sqlite3.OPEN_READWRITE, (failed) => {
-      if (failed === null) resolve(opened)
-      else reject(new Error(`${file} cannot be opened: ${failed.message}`, { cause: failed }))
-    })
-  })
+async function open(file: string): Promise<SqliteConnection> {
+  try {
+    return await openDatabase(file, 'write')
+  } catch (cause) {
+    throw new Error(`${file} cannot be opened: ${(cause as Error).message}`, { cause })
+  }
 }
 
 /** @throws Error that names what is missing */

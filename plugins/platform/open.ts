@@ -48,6 +48,8 @@ export async function openPlatformStore(
 }
 
 const models = new Map<string, Models>()
+/** Sequelize asks for a driver of SQLite, which its models, without a connection of their own, never use. */
+const NO_DRIVER = {}
 
 /**
  * Sequelize is loaded with the platform, never with the core alone. Stores of one process share models, which
@@ -58,9 +60,9 @@ export async function openModels(
   tables: PlatformTables,
 ): Promise<Models> {
   const { createModels } = await import('./model/sequelize.ts')
-  const driver = dialect === 'sqlite' ? await import('sqlite3') : await import('pg')
+  const driver = dialect === 'sqlite' ? NO_DRIVER : (await import('pg')).default
   const key = `${dialect} ${tables.jobs}`
-  const known = models.get(key) ?? createModels(dialect, driver.default, tables, MODELS)
+  const known = models.get(key) ?? createModels(dialect, driver, tables, MODELS)
   models.set(key, known)
   return known
 }

@@ -60,9 +60,11 @@ await t.test(
     const shared = new Set([
       'plugins/conformance.ts',
       'plugins/contract.ts',
+      'plugins/executable.ts',
       'plugins/openai-client.ts',
       'plugins/other-process.ts',
       'plugins/packages.ts',
+      'plugins/sqlite/open.ts',
     ])
     t.same(
       offenders(
@@ -81,6 +83,15 @@ await t.test(
     )
   },
 )
+
+await t.test('one module loads the package sqlite3', async (t) => {
+  t.same(
+    all
+      .filter(({ text }) => /['"]sqlite3['"]\)? as|from 'sqlite3'/.test(text))
+      .map(({ path }) => path),
+    ['plugins/sqlite/npm.ts'],
+  )
+})
 
 await t.test('only the registry names implementations', async (t) => {
   const implementation = /^plugins\/\w+\/(?!contract)/

@@ -4,7 +4,8 @@
  */
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
-import { readlink, symlink, unlink, writeFile } from 'node:fs/promises'
+import { cp, readlink, symlink, unlink, writeFile } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -167,9 +168,12 @@ async function refusal(
 
 const POSTGRES = 'postgres://127.0.0.1:9/absent'
 
+/** Node has SQLite built in since 22.13. */
+const HAS_SQLITE = isBuiltin('node:sqlite')
+
 /** Settings with which the daemon needs a package. */
 const NEEDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  sqlite3: {},
+  ...(HAS_SQLITE ? {} : { sqlite3: {} }),
   sequelize: {},
   pg: { KEYHOOK_DATABASE_URL: POSTGRES },
   openai: { KEYHOOK_LLM_BASE_URL: 'http://127.0.0.1:9/v1', KEYHOOK_LLM_MODEL: 'm' },
@@ -201,6 +205,29 @@ await t.test(
   },
 )
 
+await t.test('sqlite3 without its native part is one line at the start', async (t) => {
+  const home = await packed.install(['bindings', 'file-uri-to-path'])
+  const place = join(home, 'node_modules/sqlite3')
+  const source = await readlink(place)
+  await unlink(place)
+  const copied = ['lib', 'package.json'].map((name) =>
+    cp(join(source, name), join(place, name), { recursive: true }),
+  )
+  await Promise.all(copied)
+  const remedy =
+    'A SQLite database needs the native part of the package sqlite3, which is not built. Run npm rebuild ' +
+    'sqlite3 (python3, make and g++ build it), or use Node 22.13 or later, which has SQLite built in'
+  if (HAS_SQLITE) {
+    const env = { KEYHOOK_DATA_DIR: join(home, 'data') }
+    const daemon = await startDaemonProcess(env, join(home, 'node_modules/keyhook'))
+    t.equal((await fetch(`${daemon.url}/readyz`)).status, 200, "Node's own is used")
+    await daemon.end('SIGKILL')
+  } else {
+    t.same(await refusal(home, ['serve'], {}), { code: 1, text: `keyhook: ${remedy}\n` })
+    t.notOk(existsSync(join(home, 'keyhook-data')))
+  }
+})
+
 const EMBEDDED = `
   import { createKeyhook } from 'keyhook/daemon'
   import { createBuiltInReader } from 'keyhook/plugins/files/readers'
@@ -225,14 +252,18 @@ await t.test('without any optional package every export can be imported', async 
   await writeFile(join(home, 'embedded.mjs'), EMBEDDED)
   const { stdout } = await exec(process.execPath, ['embedded.mjs'], { cwd: home })
   t.same(stdout.trim().split('\n'), [
-    'these settings need packages that are not installed: npm i sqlite3 sequelize',
-    'A SQLite database needs a package that is not installed: npm i sqlite3',
+    ...(HAS_SQLITE
+      ? ['these settings need a package that is not installed: npm i sequelize', 'opened']
+      : [
+          'these settings need packages that are not installed: npm i sqlite3 sequelize',
+          'A SQLite database needs a package that is not installed: npm i sqlite3',
+        ]),
     'these settings need packages that are not installed: npm i pg sequelize',
     'A PostgreSQL database needs a package that is not installed: npm i pg',
     'html,markdown,json,text',
     'undefined text/plain',
   ])
-  t.notOk(existsSync(join(home, 'shop.sqlite')))
+  t.equal(existsSync(join(home, 'shop.sqlite')), HAS_SQLITE)
 })
 
 await t.test('the daemon starts again after kill -9 where its packages are links', async (t) => {

@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { importFile } from '../../../plugins/executable.ts'
 import { ConfigError } from '../../config/config.ts'
 import { offerOwnPackage } from './own-package.ts'
 
@@ -20,9 +21,9 @@ export async function importModule(
     )
   }
   try {
-    if (isAbsolute(named)) offerOwnPackage()
-    const specifier = isAbsolute(named) ? pathToFileURL(named).href : named
-    return (await import(specifier)) as Readonly<Record<string, unknown>>
+    if (!isAbsolute(named)) return (await import(named)) as Readonly<Record<string, unknown>>
+    await offerOwnPackage()
+    return await importFile(pathToFileURL(named).href)
   } catch (cause) {
     throw new ConfigError(`${label}, which cannot be loaded: ${reasonOf(cause)}`, { cause })
   }

@@ -2,6 +2,7 @@ import { readFile, readdir } from 'node:fs/promises'
 import { relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
+import { assetNames, isExecutable, readAsset } from '../../../plugins/executable.ts'
 
 /** A built-in template. */
 export interface Template {
@@ -21,6 +22,8 @@ export interface TemplateFile {
 }
 
 const FOLDER = fileURLToPath(new URL('./templates/', import.meta.url))
+/** Where they are in the executable. */
+const ASSETS = 'templates/'
 const MANIFEST = 'template.json'
 
 const Manifest = z.strictObject({
@@ -42,7 +45,7 @@ export function readTemplates(): Promise<readonly Template[]> {
 }
 
 async function readAll(): Promise<readonly Template[]> {
-  const files = await readTree(FOLDER)
+  const files = isExecutable ? readAssets(ASSETS) : await readTree(FOLDER)
   return files
     .filter(({ path }) => path.endsWith(`/${MANIFEST}`) && path.split('/').length === 2)
     .map((manifest) => templateOf(manifest, files))
@@ -69,6 +72,13 @@ async function readTree(folder: string): Promise<readonly TemplateFile[]> {
       bytes: new Uint8Array(await readFile(path)),
     })),
   )
+}
+
+function readAssets(folder: string): readonly TemplateFile[] {
+  return assetNames(folder).map((name) => ({
+    path: name.slice(folder.length),
+    bytes: new Uint8Array(readAsset(name)),
+  }))
 }
 
 function by<T>(key: (item: T) => string): (a: T, b: T) => number {

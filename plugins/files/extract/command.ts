@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs'
 import { sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { READ_DOCUMENT, isExecutable } from '../../executable.ts'
 import { findModule } from '../../packages.ts'
 import { type Millis, SECOND } from '../../../lib/time.ts'
 
@@ -52,6 +54,7 @@ export const PROGRAM = new URL('child.js', import.meta.url)
  * lost its parent ends all the same. The environment is emptied here once more, because tools that watch
  * processes put theirs into what is spawned.
  */
+const SHELL = '/bin/sh'
 const LIMITED = 'ulimit -c 0; ulimit -f 0; ulimit -t "$1"; shift; exec env -i "$@"'
 
 /** The command line that reads one document; it may read its own code and nothing else. */
@@ -60,22 +63,34 @@ export function commandOf(
   type: string,
   limits: ExtractLimits,
 ): readonly [file: string, ...args: string[]] {
-  const node = [
-    process.execPath,
+  const flags = [
     `--max-old-space-size=${limits.heap}`,
     '--disallow-code-generation-from-strings',
     '--no-warnings',
     process.allowedNodeEnvironmentFlags.has('--permission')
       ? '--permission'
       : '--experimental-permission',
-    ...readable(program).map((folder) => `--allow-fs-read=${folder}`),
-    fileURLToPath(program),
+  ]
+  const node = [
+    process.execPath,
+    ...(isExecutable ? ownProgram(flags) : programIn(program, flags)),
     type,
     JSON.stringify(limits),
   ] as const
-  if (process.platform === 'win32') return node
+  // A container of the executable alone has no shell. With its processes the kernel ends this child too.
+  if (process.platform === 'win32' || !existsSync(SHELL)) return node
   const seconds = Math.ceil(limits.wall / SECOND) + 1
-  return ['/bin/sh', '-c', LIMITED, 'sh', String(seconds), ...node]
+  return [SHELL, '-c', LIMITED, 'sh', String(seconds), ...node]
+}
+
+function programIn(program: URL, flags: readonly string[]): readonly string[] {
+  const allowed = readable(program).map((folder) => `--allow-fs-read=${folder}`)
+  return [...flags, ...allowed, fileURLToPath(program)]
+}
+
+/** The executable once more, which reads no file. It takes flags in one argument. */
+function ownProgram(flags: readonly string[]): readonly string[] {
+  return [`--node-options=${flags.join(' ')}`, READ_DOCUMENT]
 }
 
 /** Folders of the child's program, of this plugin, of `lib` and of the libraries. */

@@ -37,7 +37,10 @@ export async function runChild(
 
 function spawnChild(file: string, args: readonly string[]): ChildProcess {
   try {
-    return spawn(file, args, { env: {}, stdio: ['pipe', 'ignore', 'pipe', 'pipe'] })
+    const child = spawn(file, args, { env: {}, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] })
+    // Not ignored by the system, which needs /dev/null: a root may be without it.
+    child.stdout.resume()
+    return child
   } catch (cause) {
     throw fileError('processor_failed', { cause })
   }

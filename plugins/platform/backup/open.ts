@@ -3,9 +3,8 @@
  *
  * @module
  */
-import sqlite3 from 'sqlite3'
 import type { Instant } from '../../../lib/time.ts'
-import { closeDatabase, openDatabase } from '../../store/sql/sqlite/connection.ts'
+import { openDatabase } from '../../sqlite/open.ts'
 import { SQLITE } from '../../store/sql/sqlite/dialect.ts'
 import { queryOn } from '../../store/sql/sqlite/statement.ts'
 import { nameTables } from '../../store/sql/tables.ts'
@@ -78,17 +77,17 @@ async function change(query: Query, { meta, revokeAll, now }: RestoredChanges): 
 }
 
 async function reading<T>(file: string, work: (query: Query) => Promise<T>): Promise<T> {
-  const connection = await openDatabase(file, sqlite3.OPEN_READONLY)
+  const connection = await openDatabase(file, 'read')
   try {
     return await work(queryOn(connection))
   } finally {
-    await closeDatabase(connection)
+    await connection.close()
   }
 }
 
 /** One transaction in a file that nobody else has open, which has no files beside it afterwards. */
 async function writing<T>(file: string, work: (query: Query) => Promise<T>): Promise<T> {
-  const connection = await openDatabase(file, sqlite3.OPEN_READWRITE)
+  const connection = await openDatabase(file, 'write')
   try {
     const query = queryOn(connection)
     await query('PRAGMA synchronous = FULL')
@@ -97,6 +96,6 @@ async function writing<T>(file: string, work: (query: Query) => Promise<T>): Pro
     await query('COMMIT')
     return done
   } finally {
-    await closeDatabase(connection)
+    await connection.close()
   }
 }

@@ -1,17 +1,16 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import sqlite3 from 'sqlite3'
 import { kernelError } from '../../../lib/errors.ts'
 import { createLimiter } from '../../../lib/internal/limiter.ts'
+import type { SqliteConnection } from '../../sqlite/open.ts'
+import { openDatabase } from '../../sqlite/open.ts'
 import type { Query, SqlClient } from './client.ts'
 import { SQLITE } from './sqlite/dialect.ts'
 import { connectionOf, isObject } from './joined.ts'
 import { createOneWriterClient } from '../sql.ts'
-import { closeDatabase, openDatabase } from './sqlite/connection.ts'
 import { preparedOn } from './sqlite/prepared.ts'
-import { queryOn } from './sqlite/statement.ts'
-
-type Connection = sqlite3.Database
+import type { CallbackConnection } from './sqlite/statement.ts'
+import { queryOn, queryOnCallbacks } from './sqlite/statement.ts'
 
 /** WAL and FULL: an acknowledged commit survives a power failure. */
 const PRAGMAS = `
@@ -80,18 +79,18 @@ export async function openSqlite(file: string): Promise<SqlClient> {
     search: searching.query,
     statement,
     transact,
-    join: (transaction) => queryOn(connectionOf(transaction, isDatabase)),
+    join: (transaction) => queryOnCallbacks(connectionOf(transaction, isDatabase)),
     async close() {
       for (const prepared of [writing, reading, searching]) await prepared.finalize()
-      for (const connection of [writer, reader, searcher]) await closeDatabase(connection)
+      for (const connection of [writer, reader, searcher]) await connection.close()
     },
   })
 }
 
-async function connect(file: string): Promise<Connection> {
+async function connect(file: string): Promise<SqliteConnection> {
   await mkdir(dirname(file), { recursive: true })
-  const connection = await openDatabase(file, sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE)
-  await execute(connection, PRAGMAS)
+  const connection = await openDatabase(file, 'create')
+  await connection.exec(PRAGMAS)
   await assertDurable(queryOn(connection), file)
   return connection
 }
@@ -107,15 +106,6 @@ async function assertDurable(query: Query, file: string): Promise<void> {
   }
 }
 
-function isDatabase(value: unknown): value is Connection {
+function isDatabase(value: unknown): value is CallbackConnection {
   return isObject(value) && typeof value['all'] === 'function' && 'filename' in value
-}
-
-function execute(connection: Connection, sql: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    connection.exec(sql, (error) => {
-      if (error === null) resolve()
-      else reject(error)
-    })
-  })
 }

@@ -8,6 +8,7 @@ import { both } from './both.ts'
 import { daemons } from './daemons.ts'
 import { deliver } from './deliver.ts'
 import { editCost } from './edit-cost.ts'
+import { executable } from './executable.ts'
 import { finished } from './finished.ts'
 import { hanging } from './hanging.ts'
 import { hosted } from './hosted.ts'
@@ -31,6 +32,7 @@ export const FIGURES: readonly Figure[] = [
   hanging,
   attacked,
   restart,
+  executable,
   ...apps,
   editCost,
   upload,

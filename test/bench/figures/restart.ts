@@ -11,6 +11,8 @@ import { backlogOf } from '../stock.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../../daemon/main.js', import.meta.url))
 
+const NPM_FORM = [process.execPath, ...SETTINGS, PROGRAM] as const
+
 interface Started {
   readonly url: string
   readonly pid: number
@@ -20,8 +22,9 @@ interface Started {
 export async function serveAt(
   round: Round,
   env: Readonly<Record<string, string>>,
+  [command, ...args]: readonly [string, ...string[]] = NPM_FORM,
 ): Promise<Started> {
-  const child = spawn(process.execPath, [...SETTINGS, PROGRAM, 'serve', '--dev', '--json'], {
+  const child = spawn(command, [...args, 'serve', '--dev', '--json'], {
     env: { PATH: process.env['PATH'], ...MALLOC, ...env },
     stdio: ['ignore', 'pipe', 2],
   })

@@ -1,8 +1,8 @@
-import type sqlite3 from 'sqlite3'
 import { kernelError } from '../../../../lib/errors.ts'
 import type { Limiter } from '../../../../lib/internal/limiter.ts'
+import type { SqliteConnection, SqliteStatement } from '../../../sqlite/open.ts'
 import type { Query } from '../client.ts'
-import { numbered, queryOn, rowsOf } from './statement.ts'
+import { numbered, queryOn, reasoned } from './statement.ts'
 
 /** Maximum prepared texts; any further text is prepared each time. */
 const MAX_PREPARED = 512
@@ -22,7 +22,7 @@ export interface Prepared {
  * @param limit where statements wait until they are handed to the driver, in their order. A connection runs
  *   one at a time, and each other one blocks a thread of libuv's pool until its turn
  */
-export function preparedOn(connection: sqlite3.Database, limit: Limiter): Prepared {
+export function preparedOn(connection: SqliteConnection, limit: Limiter): Prepared {
   const texts = new Map<string, Copies>()
   const seen = new Set<string>()
   const once = queryOn(connection)
@@ -46,7 +46,7 @@ export function preparedOn(connection: sqlite3.Database, limit: Limiter): Prepar
     if (copies === undefined) return once<Row>(sql, bind)
     const statement = copies.free() ?? (await copies.prepare())
     try {
-      return await rowsOf<Row>((done) => statement.all<Row>(bind, done))
+      return await reasoned(statement.all<Row>(bind))
     } finally {
       copies.giveBack(statement)
     }
@@ -68,31 +68,31 @@ export function preparedOn(connection: sqlite3.Database, limit: Limiter): Prepar
 }
 
 interface Waiter {
-  readonly resolve: (statement: sqlite3.Statement) => void
+  readonly resolve: (statement: SqliteStatement) => void
   readonly reject: (reason: unknown) => void
 }
 
 /** The prepared statements of one text, one per concurrent call. */
 class Copies {
-  readonly #connection: sqlite3.Database
+  readonly #connection: SqliteConnection
   readonly #sql: string
-  readonly #free: sqlite3.Statement[] = []
+  readonly #free: SqliteStatement[] = []
   #made = 0
   #waiting: Waiter[] = []
 
-  constructor(connection: sqlite3.Database, sql: string) {
+  constructor(connection: SqliteConnection, sql: string) {
     this.#connection = connection
     this.#sql = numbered(sql)
   }
 
-  free(): sqlite3.Statement | undefined {
+  free(): SqliteStatement | undefined {
     return this.#free.pop()
   }
 
-  async prepare(): Promise<sqlite3.Statement> {
+  async prepare(): Promise<SqliteStatement> {
     this.#made++
     try {
-      return await prepare(this.#connection, this.#sql)
+      return await reasoned(this.#connection.prepare(this.#sql))
     } catch (cause) {
       this.#made--
       // Nobody gives back what was never made.
@@ -101,7 +101,7 @@ class Copies {
     }
   }
 
-  giveBack(statement: sqlite3.Statement): void {
+  giveBack(statement: SqliteStatement): void {
     const waiter = this.#waiting.shift()
     if (waiter === undefined) this.#free.push(statement)
     else waiter.resolve(statement)
@@ -113,26 +113,13 @@ class Copies {
       const statement = this.free() ?? (await this.#givenBack().catch(() => undefined))
       if (statement === undefined) continue
       this.#made--
-      await new Promise<void>((resolve) => {
-        statement.finalize(() => {
-          resolve()
-        })
-      })
+      await statement.finalize()
     }
   }
 
-  #givenBack(): Promise<sqlite3.Statement> {
+  #givenBack(): Promise<SqliteStatement> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject })
     })
   }
-}
-
-/** Resolves once prepared: without a listener an error would end the process. */
-async function prepare(connection: sqlite3.Database, sql: string): Promise<sqlite3.Statement> {
-  let statement: sqlite3.Statement | undefined
-  await rowsOf((done) => {
-    statement = connection.prepare(sql, (error: Error | null) => done(error, []))
-  })
-  return statement as sqlite3.Statement
 }

@@ -1,6 +1,5 @@
-import sqlite3 from 'sqlite3'
+import { openDatabase } from '../../../sqlite/open.ts'
 import type { Query } from '../client.ts'
-import { closeDatabase, openDatabase } from './connection.ts'
 import { queryOn } from './statement.ts'
 
 /** A connection that can only read. */
@@ -15,6 +14,6 @@ export interface Reader {
  * @throws Error when there is no such file, or it cannot be opened
  */
 export async function openReader(file: string): Promise<Reader> {
-  const connection = await openDatabase(file, sqlite3.OPEN_READONLY)
-  return { query: queryOn(connection), close: () => closeDatabase(connection) }
+  const connection = await openDatabase(file, 'read')
+  return { query: queryOn(connection), close: () => connection.close() }
 }

@@ -1,5 +1,5 @@
-import type sqlite3 from 'sqlite3'
 import { kernelError } from '../../../../lib/errors.ts'
+import type { SqliteConnection } from '../../../sqlite/open.ts'
 import type { Query } from '../client.ts'
 
 /** Errors that are not caused by the statement: waiting or freeing space helps. */
@@ -13,21 +13,40 @@ const MACHINE_FAULTS: readonly string[] = [
 ]
 
 /** Runs statements on a connection, prepared each time. */
-export function queryOn(connection: sqlite3.Database): Query {
+export function queryOn(connection: SqliteConnection): Query {
   return <Row extends object>(sql: string, bind: readonly unknown[] = []) =>
-    rowsOf<Row>((done) => connection.all<Row>(numbered(sql), bind, done))
+    reasoned(connection.all<Row>(numbered(sql), bind))
+}
+
+/** A connection of the package sqlite3, as its other users have it. */
+export interface CallbackConnection {
+  all<Row>(
+    sql: string,
+    bind: readonly unknown[],
+    done: (error: Error | null, rows: Row[]) => void,
+  ): unknown
+}
+
+/** As `queryOn`. */
+export function queryOnCallbacks(connection: CallbackConnection): Query {
+  return <Row extends object>(sql: string, bind: readonly unknown[] = []) =>
+    reasoned(
+      new Promise<Row[]>((resolve, reject) => {
+        connection.all<Row>(numbered(sql), bind, (error, rows) => {
+          if (error === null) resolve(rows)
+          else reject(error)
+        })
+      }),
+    )
 }
 
 /** @throws KeyhookError `unavailable` for those; rethrows any other error */
-export function rowsOf<Row extends object>(
-  run: (done: (error: Error | null, rows: Row[]) => void) => unknown,
-): Promise<Row[]> {
-  return new Promise((resolve, reject) => {
-    run((error, rows) => {
-      if (error === null) resolve(rows)
-      else reject(asReason(error))
-    })
-  })
+export async function reasoned<T>(running: Promise<T>): Promise<T> {
+  try {
+    return await running
+  } catch (cause) {
+    throw asReason(cause as Error)
+  }
 }
 
 /** Converts $2 to ?2: SQLite treats $2 as a name, numbered by its first occurrence. */
