@@ -19,6 +19,7 @@ import { clockOf, createRandom } from '../machine/ports.ts'
 import { keepInstallation, markFolder, requireDatabase } from '../machine/installation.ts'
 import { openKeyring, requireMasterKey } from '../machine/master-key.ts'
 import type { AppsHosting, Machine, Platform, Queues, Service } from '../platform.ts'
+import { createBacklogReading } from '../sending/backlog.ts'
 import { createSearchQueue } from '../queues/reads.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -164,6 +165,12 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
   const { changes } = store
   const traffic = createTraffic({ clock, changes, leaving: opening.leaving }, opening.traffic)
   watchBilling(platform, metrics)
+  metrics.watchSending(kernel.engine.lease, {
+    now: () => clock.now(),
+    backlog: createBacklogReading(platform),
+    claimed: () => kernel.engine.dispatcher.claimed,
+    connections: () => store.connectionUse?.(),
+  })
   metrics.watchBytes(() => bytesInProgress(traffic))
   return {
     platform,

@@ -19,24 +19,37 @@ export interface Sample {
 /** Values of a metric at the time of reading. */
 export type Read = () => readonly Sample[] | Promise<readonly Sample[]>
 
+/** A metric as dashboards and alerts may use it. */
+export interface Declared {
+  readonly type: Type
+  readonly help: string
+  /** Names of its labels, without `le`. */
+  readonly labels: readonly string[]
+}
+
 /** Metrics by their names, in the order in which they were added. */
 export class Registry {
-  readonly #metrics: (() => Promise<string>)[] = []
-  readonly #names = new Set<string>()
+  readonly #metrics = new Map<string, Declared & { readonly read: Read }>()
 
-  /** @throws TypeError for a name that is taken */
-  add(type: Type, name: string, help: string, read: Read): void {
-    if (this.#names.has(name)) throw new TypeError(`the metric ${name} is there already`)
-    this.#names.add(name)
-    const head = `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`
-    this.#metrics.push(async () => {
-      const lines = (await read()).map((sample) => print(name, sample))
-      return `${head}${lines.join('')}`
-    })
+  /**
+   * @param labels names of its labels
+   * @throws TypeError for a name that is taken
+   */
+  add(type: Type, name: string, help: string, read: Read, labels: readonly string[] = []): void {
+    if (this.#metrics.has(name)) throw new TypeError(`the metric ${name} is there already`)
+    this.#metrics.set(name, { type, help, read, labels })
+  }
+
+  get declared(): ReadonlyMap<string, Declared> {
+    return this.#metrics
   }
 
   async print(): Promise<string> {
-    return (await Promise.all(this.#metrics.map((read) => read()))).join('\n')
+    const texts = [...this.#metrics].map(async ([name, { type, help, read }]) => {
+      const lines = (await read()).map((sample) => print(name, sample))
+      return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`
+    })
+    return (await Promise.all(texts)).join('\n')
   }
 }
 
@@ -54,17 +67,15 @@ export class Counter {
 }
 
 /** Counts observations by upper bounds, each of which includes those below it. */
-export class Histogram {
+class Buckets {
   readonly #bounds: readonly number[]
   /** One for each bound, and the last for what exceeds all. */
   readonly #counts: number[]
   #sum = 0
 
-  /** @param bounds ascending */
-  constructor(registry: Registry, name: string, help: string, bounds: readonly number[]) {
+  constructor(bounds: readonly number[]) {
     this.#bounds = bounds
     this.#counts = Array.from({ length: bounds.length + 1 }, () => 0)
-    registry.add('histogram', name, help, () => this.#samples())
   }
 
   observe(value: number): void {
@@ -74,13 +85,66 @@ export class Histogram {
     this.#sum += value
   }
 
-  #samples(): readonly Sample[] {
+  samples(labels: Labels): readonly Sample[] {
     let total = 0
     const buckets = this.#counts.map((count, at) => {
       total += count
-      return { suffix: '_bucket', labels: { le: this.#bounds[at] ?? '+Inf' }, value: total }
+      return {
+        suffix: '_bucket',
+        labels: { ...labels, le: this.#bounds[at] ?? '+Inf' },
+        value: total,
+      }
     })
-    return [...buckets, { suffix: '_sum', value: this.#sum }, { suffix: '_count', value: total }]
+    return [
+      ...buckets,
+      { suffix: '_sum', labels, value: this.#sum },
+      { suffix: '_count', labels, value: total },
+    ]
+  }
+}
+
+/** Distribution of observations, such as durations. */
+export class Histogram {
+  readonly #buckets: Buckets
+
+  /** @param bounds ascending */
+  constructor(registry: Registry, name: string, help: string, bounds: readonly number[]) {
+    this.#buckets = new Buckets(bounds)
+    registry.add('histogram', name, help, () => this.#buckets.samples({}))
+  }
+
+  observe(value: number): void {
+    this.#buckets.observe(value)
+  }
+}
+
+/** A histogram for each value of a key that stands for labels. The caller bounds the number of keys. */
+export class HistogramByLabels<Key> {
+  readonly #buckets = new Map<Key, { readonly labels: Labels; readonly buckets: Buckets }>()
+  readonly #bounds: readonly number[]
+  readonly #labelsOf: (key: Key) => Labels
+
+  constructor(
+    registry: Registry,
+    declared: Pick<Declared, 'help' | 'labels'> & { readonly name: string },
+    bounds: readonly number[],
+    labelsOf: (key: Key) => Labels,
+  ) {
+    this.#bounds = bounds
+    this.#labelsOf = labelsOf
+    const { name, help, labels } = declared
+    const read = (): readonly Sample[] =>
+      [...this.#buckets.values()].flatMap((one) => one.buckets.samples(one.labels))
+    registry.add('histogram', name, help, read, labels)
+  }
+
+  observe(key: Key, value: number): void {
+    let found = this.#buckets.get(key)
+    if (found === undefined) {
+      found = { labels: this.#labelsOf(key), buckets: new Buckets(this.#bounds) }
+      this.#buckets.set(key, found)
+    }
+    found.buckets.observe(value)
   }
 }
 

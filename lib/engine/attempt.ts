@@ -2,7 +2,7 @@ import { judgeResult } from '../delivery/outcome.ts'
 import type { RetrySchedule } from '../delivery/schedule.ts'
 import { isFinal } from '../delivery/state.ts'
 import { transition } from '../delivery/transition.ts'
-import type { Millis } from '../time.ts'
+import type { Instant, Millis } from '../time.ts'
 import { SECOND } from '../time.ts'
 import type { BrandNames } from '../webhook/headers.ts'
 import { deliveryHeaders } from '../webhook/headers.ts'
@@ -13,6 +13,8 @@ import { liveSecrets } from './targets.ts'
 /** A finished attempt that is not recorded yet. */
 export interface FinishedAttempt extends SettledAttempt {
   readonly account_id: string
+  readonly created_at: Instant
+  readonly lease_until: Instant | null
   /** The address that it was sent to. */
   readonly url: string
 }
@@ -74,6 +76,8 @@ export function createAttempt(options: AttemptOptions): MakeAttempt {
       delivery_id: delivery.id,
       webhook_id: delivery.webhook_id,
       account_id: delivery.account_id,
+      created_at: delivery.created_at,
+      lease_until: delivery.next_at,
       url: target.webhook.url,
       claim,
       verdict,

@@ -19,6 +19,8 @@ export interface Dispatcher extends Handover {
   start(): Promise<void>
   /** What delays sends to a webhook in this process; undefined when it knows of no work for it. */
   delaysOf(webhookId: string): SendDelays | undefined
+  /** Deliveries that this process has claimed: sends in progress, and those that wait for a slot. */
+  readonly claimed: { readonly sending: number; readonly queued: number }
   /** Searches for work that was committed without a notification: of these webhooks, or of all. */
   refresh(webhookIds?: readonly string[]): Promise<void>
   /**
@@ -281,6 +283,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       await backlog.read()
       running = true
       backlog.start()
+    },
+    get claimed() {
+      return { sending: queues.busy, queued: queues.queued }
     },
     delaysOf: (webhookId) => queues.delaysOf(webhookId, clock.now()),
     refresh: (webhookIds) => backlog.refresh(webhookIds),

@@ -215,6 +215,10 @@ export interface AttemptedDelivery {
   readonly delivery_id: string
   readonly webhook_id: string
   readonly account_id: string
+  /** When its event was accepted. */
+  readonly created_at: Instant
+  /** End of the lease under which the attempt was made. */
+  readonly lease_until: Instant | null
   /** The delivery after the attempt. */
   readonly after: Pick<DeliveryState, 'status'>
 }

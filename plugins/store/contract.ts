@@ -60,6 +60,16 @@ export interface JoinedUnit<Tx = StoreTx> {
   committed(): void
 }
 
+/** Use of a store's connections at this moment. */
+export interface ConnectionUse {
+  readonly busy: number
+  readonly idle: number
+  /** Calls that wait for a connection. */
+  readonly waiting: number
+  /** Maximum connections. */
+  readonly most: number
+}
+
 export interface Store extends Omit<EngineStore, 'write'> {
   readonly accounts: AccountReads
   readonly keys: KeyReads
@@ -135,6 +145,9 @@ export interface Store extends Omit<EngineStore, 'write'> {
    * expired.
    */
   onSilence?(listener: (processes: readonly string[]) => void): void
+
+  /** The use of its connections, read without waiting. Default: not known. */
+  connectionUse?(): ConnectionUse | undefined
 
   /** The clock shared by all processes of the store. Default: the clock of this machine. */
   now?(): Instant

@@ -95,6 +95,14 @@ export function deliveryReads(query: Query, t: Tables, dialect: Dialect): Delive
       )
       return { count: integer(row?.['count']), next: last ?? null }
     },
+    async countUnfinished(most) {
+      const [row] = await query(
+        `SELECT count(*) AS count FROM
+           (SELECT next_at FROM ${t.deliveries} WHERE done_at IS NULL LIMIT $1) AS unfinished`,
+        [most],
+      )
+      return integer(row?.['count'])
+    },
     async hasUnfinishedBeyond(webhookId, { types, apps }) {
       const rows = await query(
         `SELECT id FROM ${t.deliveries} WHERE webhook_id = $1 AND done_at IS NULL AND (

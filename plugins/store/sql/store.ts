@@ -136,6 +136,7 @@ export function createSqlStore(
     ...(client.onSilence && { onSilence: client.onSilence }),
     manyProcesses: client.watch !== undefined,
     ...(client.watch && { watch: client.watch }),
+    ...(client.connectionUse && { connectionUse: client.connectionUse }),
     ...(client.hold && { hold: client.hold }),
     async ping() {
       await client.exclusive('ping', (statement) =>
