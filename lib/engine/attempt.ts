@@ -7,6 +7,7 @@ import { SECOND } from '../time.ts'
 import type { BrandNames } from '../webhook/headers.ts'
 import { deliveryHeaders } from '../webhook/headers.ts'
 import type { Clock, DeliveryRecord, Sender, SettledAttempt } from './ports.ts'
+import type { Tracing } from './tracing.ts'
 import type { DecryptedSecret, Target } from './targets.ts'
 import { liveSecrets } from './targets.ts'
 
@@ -27,6 +28,7 @@ export interface AttemptOptions {
   readonly timeout: Millis
   /** Uniform in [0, 1), for jitter. */
   readonly chance: () => number
+  readonly tracing?: Tracing | undefined
 }
 
 /** Maximum bytes of a response body that are stored. */
@@ -37,12 +39,20 @@ export type MakeAttempt = (
   claim: string,
   body: Uint8Array,
   target: Target & { readonly secrets: readonly DecryptedSecret[] },
+  /** The context that is stored with the event. */
+  traceparent?: string,
 ) => Promise<FinishedAttempt>
 
 /** Creates a function that makes one attempt: it signs, sends, judges the response and computes the next state. */
 export function createAttempt(options: AttemptOptions): MakeAttempt {
-  const { sender, clock, names, schedule, timeout, chance } = options
-  return async (delivery, claim, body, target) => {
+  const { sender, clock, names, schedule, timeout, chance, tracing } = options
+  if (tracing === undefined) return attempt
+  return (delivery, claim, body, target, traceparent) =>
+    tracing.attempt(delivery, traceparent, (own) => attempt(delivery, claim, body, target, own))
+
+  async function attempt(
+    ...[delivery, claim, body, target, traceparent]: Parameters<MakeAttempt>
+  ): Promise<FinishedAttempt> {
     const started = clock.now()
     const result = await sender.send({
       url: target.webhook.url,
@@ -56,6 +66,7 @@ export function createAttempt(options: AttemptOptions): MakeAttempt {
         secrets: liveSecrets(target.secrets, started),
         standardHeaders: target.webhook.standard_headers,
         custom: target.headers,
+        traceparent: target.webhook.trace_headers ? traceparent : undefined,
       }),
       body,
       timeout,
