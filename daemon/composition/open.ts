@@ -23,6 +23,7 @@ import { createBacklogReading } from '../sending/backlog.ts'
 import { createSearchQueue } from '../queues/reads.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Telemetry } from '../telemetry/sdk.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { createApplyingQueue } from '../trees/applying-queue.ts'
 import { createWriteQueue } from '../queues/writes.ts'
@@ -85,6 +86,8 @@ export interface Opening {
   readonly clock?: Clock | undefined
   /** Default: those of the settings. */
   readonly prices?: Prices | undefined
+  /** Receives spans and metrics. Default: none are made for anybody. */
+  readonly telemetry?: Telemetry | undefined
   /** Limits of requests and responses. Default: those of production. */
   readonly traffic?: TrafficLimits | undefined
 }
@@ -142,6 +145,7 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
     destinations: plugins.destinations,
     metrics,
     log,
+    tracing: opening.telemetry?.tracing,
   }
   const kernel = await createKernel(parts)
   const platform: Platform = {
@@ -179,6 +183,8 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
     async start(roles) {
       const work = await startWork({ platform, metrics, config, log, families }, roles)
       closers.push(() => work.stop())
+      // By now all metrics are registered.
+      opening.telemetry?.exportMetrics(metrics.registry)
       return work
     },
   }

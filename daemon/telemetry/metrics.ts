@@ -7,7 +7,7 @@ import type { Millis } from '../../lib/time.ts'
 import type { SendingSources } from './delivery-metrics.ts'
 import { addAttemptMetrics, addSendingMetrics } from './delivery-metrics.ts'
 import { addProcessMetrics } from './process-metrics.ts'
-import type { Declared, Sample } from './prometheus.ts'
+import type { Sample } from './prometheus.ts'
 import { CONTENT_TYPE, Counter, Histogram, Registry } from './prometheus.ts'
 import type { CountRequest } from './request-metrics.ts'
 import { addRequestMetrics } from './request-metrics.ts'
@@ -28,8 +28,8 @@ const NO_CONNECTIONS: Readonly<ConnectionCounts> = {
 }
 
 export interface Metrics {
-  /** All metrics by their names. */
-  readonly declared: ReadonlyMap<string, Declared>
+  /** All metrics. */
+  readonly registry: Registry
   /** Counts one response. */
   readonly requested: CountRequest
   /** Registers what sending is measured by. */
@@ -176,7 +176,7 @@ export function createMetrics(): Metrics {
     payments.swept,
   )
   return {
-    declared: registry.declared,
+    registry,
     requested: addRequestMetrics(registry, SECONDS),
     watchSending(lease, sources) {
       late.setLease(lease)

@@ -6,7 +6,7 @@
 
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-type Labels = Readonly<Record<string, string | number>>
+export type Labels = Readonly<Record<string, string | number>>
 type Type = 'counter' | 'gauge' | 'histogram'
 
 /** One line: a value, with what is appended to the metric's name and the labels. */
@@ -27,21 +27,48 @@ export interface Declared {
   readonly labels: readonly string[]
 }
 
+interface Metric extends Declared {
+  readonly read: Read
+  /** Upper bounds of a histogram. */
+  readonly bounds: readonly number[] | undefined
+}
+
+type Forward = (value: number, labels: Labels) => void
+
 /** Metrics by their names, in the order in which they were added. */
 export class Registry {
-  readonly #metrics = new Map<string, Declared & { readonly read: Read }>()
+  readonly #metrics = new Map<string, Metric>()
+  readonly #forwards = new Map<string, Forward>()
 
   /**
    * @param labels names of its labels
+   * @param bounds of a histogram
    * @throws TypeError for a name that is taken
    */
-  add(type: Type, name: string, help: string, read: Read, labels: readonly string[] = []): void {
+  add(
+    type: Type,
+    name: string,
+    help: string,
+    read: Read,
+    labels: readonly string[] = [],
+    bounds?: readonly number[],
+  ): void {
     if (this.#metrics.has(name)) throw new TypeError(`the metric ${name} is there already`)
-    this.#metrics.set(name, { type, help, read, labels })
+    this.#metrics.set(name, { type, help, read, labels, bounds })
   }
 
-  get declared(): ReadonlyMap<string, Declared> {
+  get all(): ReadonlyMap<string, Metric> {
     return this.#metrics
+  }
+
+  /** Passes on what a histogram observes from now on. */
+  forward(name: string, to: Forward): void {
+    this.#forwards.set(name, to)
+  }
+
+  /** Passes on one observation, where somebody asked for them. */
+  observed(name: string, value: number, labels: Labels): void {
+    this.#forwards.get(name)?.(value, labels)
   }
 
   async print(): Promise<string> {
@@ -105,47 +132,60 @@ class Buckets {
 
 /** Distribution of observations, such as durations. */
 export class Histogram {
-  readonly #buckets: Buckets
+  readonly #one: HistogramByLabels<'one'>
 
   /** @param bounds ascending */
   constructor(registry: Registry, name: string, help: string, bounds: readonly number[]) {
-    this.#buckets = new Buckets(bounds)
-    registry.add('histogram', name, help, () => this.#buckets.samples({}))
+    this.#one = new HistogramByLabels(registry, { name, help, labels: [] }, bounds, () => ({}))
+    this.#one.prepare('one')
   }
 
   observe(value: number): void {
-    this.#buckets.observe(value)
+    this.#one.observe('one', value)
   }
 }
 
 /** A histogram for each value of a key that stands for labels. The caller bounds the number of keys. */
 export class HistogramByLabels<Key> {
-  readonly #buckets = new Map<Key, { readonly labels: Labels; readonly buckets: Buckets }>()
+  readonly #series = new Map<Key, Series>()
+  readonly #registry: Registry
+  readonly #name: string
   readonly #bounds: readonly number[]
   readonly #labelsOf: (key: Key) => Labels
 
+  /** @param bounds ascending */
   constructor(
     registry: Registry,
-    declared: Pick<Declared, 'help' | 'labels'> & { readonly name: string },
+    { name, help, labels }: Pick<Declared, 'help' | 'labels'> & { readonly name: string },
     bounds: readonly number[],
     labelsOf: (key: Key) => Labels,
   ) {
+    this.#registry = registry
+    this.#name = name
     this.#bounds = bounds
     this.#labelsOf = labelsOf
-    const { name, help, labels } = declared
     const read = (): readonly Sample[] =>
-      [...this.#buckets.values()].flatMap((one) => one.buckets.samples(one.labels))
-    registry.add('histogram', name, help, read, labels)
+      [...this.#series.values()].flatMap((one) => one.buckets.samples(one.labels))
+    registry.add('histogram', name, help, read, labels, bounds)
+  }
+
+  /** Shows a key before its first observation. */
+  prepare(key: Key): Series {
+    const made = { labels: this.#labelsOf(key), buckets: new Buckets(this.#bounds) }
+    this.#series.set(key, made)
+    return made
   }
 
   observe(key: Key, value: number): void {
-    let found = this.#buckets.get(key)
-    if (found === undefined) {
-      found = { labels: this.#labelsOf(key), buckets: new Buckets(this.#bounds) }
-      this.#buckets.set(key, found)
-    }
-    found.buckets.observe(value)
+    const { labels, buckets } = this.#series.get(key) ?? this.prepare(key)
+    buckets.observe(value)
+    this.#registry.observed(this.#name, value, labels)
   }
+}
+
+interface Series {
+  readonly labels: Labels
+  readonly buckets: Buckets
 }
 
 function print(name: string, { value, labels = {}, suffix = '' }: Sample): string {
