@@ -173,7 +173,7 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
     now: () => clock.now(),
     backlog: createBacklogReading(platform),
     claimed: () => kernel.engine.dispatcher.claimed,
-    connections: () => store.connectionUse?.(),
+    connections: () => store.connectionUse(),
   })
   metrics.watchBytes(() => bytesInProgress(traffic))
   return {

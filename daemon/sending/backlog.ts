@@ -18,7 +18,7 @@ export function createBacklogReading({
   const read = async (): Promise<BacklogStatus> => {
     const [heads, deliveries] = await Promise.all([
       store.queueHeads(),
-      store.deliveries.countUnfinished(MOST_COUNTED),
+      store.countUnfinished(MOST_COUNTED),
     ])
     const now = clock.now()
     // Of a claimed delivery it is the end of its lease.

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type * as OpenTelemetry from '@opentelemetry/api'
+import { SECOND } from '../../lib/time.ts'
 import type { Log } from './log.ts'
 import type { ExportMetrics } from './exported-metrics.ts'
 import { exportMetricsTo } from './exported-metrics.ts'
@@ -12,6 +14,9 @@ export interface Telemetry {
   /** Sends what is left. */
   close(): Promise<void>
 }
+
+/** A collector that does not answer must not hold up the end of a process. */
+const CLOSE_GRACE = 3 * SECOND
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -63,11 +68,12 @@ export async function startTelemetry(env: Env, log: Log, version: string): Promi
   })
   if (env['OTEL_LOG_LEVEL'] === undefined) reportFailures(api, log)
   sdk.start()
-  return telemetryOf(api, version, () =>
-    sdk.shutdown().catch((cause: unknown) => {
-      log.warn({ err: cause }, 'telemetry.failed: the last spans and metrics could not be sent')
-    }),
-  )
+  return telemetryOf(api, version, async () => {
+    const sent = sdk.shutdown().then(() => true)
+    const late = delay(CLOSE_GRACE, false, { ref: false })
+    const isSent = await Promise.race([sent, late]).catch(() => false)
+    if (!isSent) log.warn('telemetry.failed: the last spans and metrics could not be sent')
+  })
 }
 
 function telemetryOf(
@@ -82,7 +88,8 @@ function telemetryOf(
 /** The SDK drops what it cannot send, and tells nobody but its logger. */
 function reportFailures({ diag, DiagLogLevel }: typeof OpenTelemetry, log: Log): void {
   const warn = (message: string): void => {
-    log.warn({ reason: message.slice(0, MAX_REASON) }, 'telemetry.failed')
+    const [, reason = message] = /"message":"([^"]*)"/.exec(message) ?? []
+    log.warn({ reason: reason.slice(0, MAX_REASON) }, 'telemetry.failed')
   }
   const ignore = (): void => undefined
   const logger = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore }

@@ -1,5 +1,4 @@
-import type { FinishedAttempt } from './attempt.ts'
-import type { DeliveryRecord, NewEvent, PublishOutcome } from './ports.ts'
+import type { DeliveryRecord, NewEvent, PublishOutcome, SettledAttempt } from './ports.ts'
 
 /**
  * Spans of the engine. Their contexts are W3C `traceparent` texts: that of the publication is stored with
@@ -18,11 +17,11 @@ export interface Tracing {
    *
    * @param parent the context that is stored with the event; undefined for none
    */
-  attempt(
+  attempt<Finished extends Pick<SettledAttempt, 'attempt'>>(
     delivery: DeliveryRecord,
     parent: string | undefined,
-    run: (traceparent: string | undefined) => Promise<FinishedAttempt>,
-  ): Promise<FinishedAttempt>
+    run: (traceparent: string | undefined) => Promise<Finished>,
+  ): Promise<Finished>
 }
 
 /** The same events with a context, which replaces their own. */

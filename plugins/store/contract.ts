@@ -146,9 +146,6 @@ export interface Store extends Omit<EngineStore, 'write'> {
    */
   onSilence?(listener: (processes: readonly string[]) => void): void
 
-  /** The use of its connections, read without waiting. Default: not known. */
-  connectionUse?(): ConnectionUse | undefined
-
   /** The clock shared by all processes of the store. Default: the clock of this machine. */
   now?(): Instant
 }

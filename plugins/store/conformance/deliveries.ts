@@ -53,23 +53,6 @@ export const deliveryCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'deliveries: unfinished ones of all accounts are counted, up to a maximum',
-    async run({ open }) {
-      const store = await open()
-      assert.equal(await store.deliveries.countUnfinished(10), 0)
-      await publishDeliveries(store, ...['d1', 'd2', 'd3'].map((id) => sampleDelivery(id)))
-      assert.equal(await store.deliveries.countUnfinished(10), 3)
-      assert.equal(await store.deliveries.countUnfinished(2), 2)
-      const [claimed] = await store.claim(
-        sampleClaim(BORN, { queues: [{ webhook_id: 'wh_1', limit: 1 }] }),
-      )
-      assert.equal(await store.deliveries.countUnfinished(10), 3, 'a claimed one is unfinished')
-      assert.ok(claimed)
-      await store.settle([outcomeOf(claimed.delivery, BORN)])
-      assert.equal(await store.deliveries.countUnfinished(10), 2)
-    },
-  },
-  {
     name: 'deliveries: pages run newest first and stay whole while deliveries are inserted',
     async run({ open }) {
       const store = await open()

@@ -69,12 +69,6 @@ export interface DeliveryReads {
    * @param most failed deliveries that a step looks at; default `MOST_LOOKED_AT`
    */
   countFailed(query: FailedStep, most?: number): Promise<Step & { readonly count: number }>
-  /**
-   * The number of unfinished deliveries, of all accounts: waiting, being sent, or to be tried again.
-   *
-   * @param most maximum that is counted, so that a backlog costs no more
-   */
-  countUnfinished(most: number): Promise<number>
   /** Whether the webhook has an unfinished delivery outside these limits. */
   hasUnfinishedBeyond(webhookId: string, limits: DeliveryLimits): Promise<boolean>
   /**

@@ -68,11 +68,6 @@ export function deliveryReads(state: Reading): DeliveryReads {
       const { found, next } = failed(state(), query, most)
       return { count: found.length, next }
     },
-    countUnfinished: async (most) =>
-      Math.min(
-        most,
-        [...state().deliveries.values()].filter(({ done_at }) => done_at === null).length,
-      ),
     hasUnfinishedBeyond: async (webhookId, { types, apps }) =>
       [...state().deliveries.values()]
         .filter(({ webhook_id, done_at }) => webhook_id === webhookId && done_at === null)

@@ -61,7 +61,7 @@ export interface SqlClient {
    * @throws Error while any of them runs
    */
   requireAlone?(query: Query): Promise<void>
-  /** As in the store's contract. */
+  /** The use of its connections. Default: not known. */
   connectionUse?(): ConnectionUse | undefined
   close(): Promise<void>
 }
