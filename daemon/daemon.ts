@@ -18,7 +18,8 @@ import { requireOwnOutbox } from './composition/outbox.ts'
 import type { Roles } from './composition/work.ts'
 import type { Records } from '../plugins/platform/contract/records.ts'
 import type { Family } from './operations/family.ts'
-import { COMMANDS_PATH, describeCommands } from './operations/described-commands.ts'
+import { COMMANDS_PATH } from './operations/command.ts'
+import { describeCommands } from './operations/commands.ts'
 import { recordsOf } from './operations/family.ts'
 import { ensureFirstUser } from './families/accounts/first-user.ts'
 import { FAMILIES, errorRows } from './families/index.ts'
@@ -318,7 +319,7 @@ function openFolder(
 /** Commands of the families that the command line does not have itself. */
 function commandsPage(families: readonly Family[]): Page {
   const added = families.filter((family) => !FAMILIES.includes(family))
-  return { type: 'application/json', body: JSON.stringify(describeCommands(added)) }
+  return { type: 'application/json', body: describeCommands(added) }
 }
 
 function openControl(

@@ -44,7 +44,7 @@ const TIMEOUT = IS_SOAK ? '900' : '240'
 const TAP = { TAP_TIMEOUT: TIMEOUT, TAP_FAIL_SKIP: '1' }
 
 /** Beyond what any suite takes for itself: it cannot end itself while it never yields. */
-const LONGEST: Millis = 20 * MINUTE
+const LONGEST: Millis = 25 * MINUTE
 
 const CHECKS: readonly (readonly [program: string, ...flags: string[]])[] = [
   ['prettier', '--check', '--log-level', 'warn', '.'],

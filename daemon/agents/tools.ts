@@ -62,9 +62,14 @@ function rankOf({ use: { toolset } }: ToolSpec): number {
   return rank === -1 ? TOOLSETS.length : rank
 }
 
+/** Each is described once: several protocols list it. */
+const described = new WeakMap<Operation, ToolSpec>()
+
 function toolOf(operation: Operation, use: AgentTool): ToolSpec {
+  const known = described.get(operation)
+  if (known !== undefined) return known
   const args = argumentsOf(operation)
-  return specOf(operation, use, args, {
+  const tool = specOf(operation, use, args, {
     name: toolName(operation.id),
     title: titleOf(operation),
     description: describe(operation),
@@ -72,6 +77,8 @@ function toolOf(operation: Operation, use: AgentTool): ToolSpec {
     outputSchema: outputSchemaOf(operation),
     annotations: hintsOf(operation, use),
   })
+  described.set(operation, tool)
+  return tool
 }
 
 function specOf(

@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
 import { Argument, InvalidArgumentError, Option } from 'commander'
-import type { CommandSpec } from './command.ts'
+import type { CommandSpec, Field, FieldKind } from '../operations/command.ts'
 import { optionName } from './command.ts'
-import type { Field, FieldKind } from './fields.ts'
 import { readValue } from './request.ts'
 import type { Terminal } from './terminal.ts'
 

@@ -1,6 +1,5 @@
-import type { CommandSpec } from './command.ts'
+import type { CommandSpec, Field } from '../operations/command.ts'
 import { optionName } from './command.ts'
-import type { Field } from './fields.ts'
 
 /**
  * The operation's example as a command line.
@@ -9,14 +8,15 @@ import type { Field } from './fields.ts'
  * printExample(spec) // keyhook key create --name CI --scopes 'apps:read,deploy:*'
  */
 export function printExample({
-  operation,
+  example,
+  parts = [],
   group,
   verb,
   positionals,
   options,
 }: CommandSpec): string {
-  const { params, query, body } = operation.example
-  const part = Object.fromEntries(Object.keys(operation.input.parts ?? {}).map(withPath))
+  const { params, query, body } = example
+  const part = Object.fromEntries(parts.map(withPath))
   const given: Readonly<Record<Field['location'], unknown>> = { path: params, query, body, part }
   const valueOf = ({ location, name }: Field): unknown =>
     (given[location] as Readonly<Record<string, unknown>> | undefined)?.[name]

@@ -1,12 +1,10 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { addOption, refuseInput, toArgument, usageOf, valueOf } from './arguments.ts'
-import type { Csv } from '../operations/operation.ts'
 import { printCsv } from '../operations/print-csv.ts'
 import type { Answer } from './ask.ts'
-import type { CommandSpec } from './command.ts'
+import type { CommandFunctions, CommandSpec, Commands, Field } from '../operations/command.ts'
 import { optionName } from './command.ts'
 import { printExample } from './example.ts'
-import type { Field } from './fields.ts'
 import { askAllPages, readAllPages, isPaged } from './pages.ts'
 import { withWaitNotice } from './terminal.ts'
 import type { Wire } from './print.ts'
@@ -21,9 +19,13 @@ export type Ask = (request: CommandRequest, account: string | undefined) => Prom
 export interface CommandPorts {
   readonly terminal: Terminal
   readonly ask: Ask
+  readonly commands: Commands
   /** Receives the exit code. */
   readonly exit: (code: number) => void
 }
+
+/** A command with what its operation says to a person. */
+type Explained = CommandSpec & CommandFunctions
 
 interface Shared {
   readonly json?: boolean
@@ -49,16 +51,14 @@ function readAccount(text: string): string {
 
 /** The command of an operation. */
 export function operationCommand(spec: CommandSpec, ports: CommandPorts): Command {
-  const { operation, positionals, options, verb } = spec
-  const command = new Command(verb).description(operation.summary)
+  const { positionals, options, verb, secret } = spec
+  const command = new Command(verb).description(spec.summary)
   for (const field of positionals) command.addArgument(toArgument(field))
   const names = new Set([...options.map(({ name }) => optionName(name)), ...SHARED])
-  const changes = operation.method === 'PATCH'
+  const changes = spec.method === 'PATCH'
   const read = options.map((field) => addOption(command, field, changes, names))
   if (isPaged(spec)) command.option('--all', 'every page, not one alone')
-  if (operation.secret !== undefined) {
-    command.option('--raw', `print the ${operation.secret.join(', ')} alone`)
-  }
+  if (secret !== undefined) command.option('--raw', `print the ${secret.join(', ')} alone`)
   addShared(command)
   command.usage(usageOf(spec)).addHelpText('after', `\nExample:\n  ${printExample(spec)}`)
   return command.action(async () => {
@@ -74,11 +74,13 @@ export function operationCommand(spec: CommandSpec, ports: CommandPorts): Comman
     }
     const shared = command.optsWithGlobals<Shared>()
     const answer = await answerOf(spec, values, shared, ports)
-    show(answer, spec, values, shared, ports)
+    const isFunctional = spec.isExplained || (spec.isCsv && isCsv(values))
+    const functions = isFunctional ? await ports.commands.functions(spec.id) : {}
+    show(answer, { ...spec, ...functions }, values, shared, ports)
     if (shared.json !== true && isAccountRequired(answer)) {
       ports.terminal.err(await describeAccounts(ports))
     }
-    if (answer.status < 400) await warn(spec, values, shared, ports)
+    if (answer.status < 400) await warn({ ...spec, ...functions }, values, shared, ports)
   })
 }
 
@@ -104,12 +106,12 @@ async function describeAccounts({ ask }: CommandPorts): Promise<string> {
 
 /** The command has succeeded: a failed read does not produce a warning. */
 async function warn(
-  spec: CommandSpec,
+  spec: Explained,
   values: ReadonlyMap<Field, unknown>,
   { account }: Shared,
   { terminal, ask }: CommandPorts,
 ): Promise<void> {
-  const { warning } = spec.operation
+  const { warning } = spec
   const sent = JSON.parse(toRequest(spec, values).body ?? '{}') as Wire
   const list = warning?.list(sent)
   if (warning === undefined || list === undefined) return
@@ -137,10 +139,10 @@ function answerOf(
 
 /** A table is printed here from JSON, because all of its pages have one header. */
 function withoutFormat(
-  { operation }: CommandSpec,
+  { isCsv }: CommandSpec,
   values: ReadonlyMap<Field, unknown>,
 ): ReadonlyMap<Field, unknown> {
-  if (operation.csv === undefined) return values
+  if (!isCsv) return values
   return new Map([...values].filter(([{ name }]) => name !== 'format'))
 }
 
@@ -148,7 +150,11 @@ function isCsv(values: ReadonlyMap<Field, unknown>): boolean {
   return [...values].some(([{ name }, value]) => name === 'format' && value === 'csv')
 }
 
-function showCsv({ columns, row }: Csv, page: Wire, { terminal }: CommandPorts): void {
+function showCsv(
+  { columns, row }: NonNullable<CommandFunctions['csv']>,
+  page: Wire,
+  { terminal }: CommandPorts,
+): void {
   terminal.out(printCsv({ columns, rows: (page['data'] as readonly never[]).map(row) }))
   const cursor = page['next_cursor']
   if (page['has_more'] === true) terminal.err(`There is more: --cursor ${String(cursor)}\n`)
@@ -156,16 +162,15 @@ function showCsv({ columns, row }: Csv, page: Wire, { terminal }: CommandPorts):
 
 function show(
   answer: Answer,
-  spec: CommandSpec,
+  { secret = [], isPriced, failure, conclusion, csv }: Explained,
   values: ReadonlyMap<Field, unknown>,
   shared: Shared,
   ports: CommandPorts,
 ): void {
   const { terminal, exit } = ports
-  const { secret = [], failure, conclusion, csv, quote } = spec.operation
   const body = JSON.parse(answer.text) as Wire
   const refused = answer.status >= 400
-  const isQuote = quote !== undefined && body['dry_run'] === true
+  const isQuote = isPriced && body['dry_run'] === true
   const failed = refused || isQuote ? undefined : failure?.(body)
   if (refused || failed !== undefined) exit(1)
   if (shared.json === true) {

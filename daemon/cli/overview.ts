@@ -1,4 +1,4 @@
-import type { CommandSpec } from './command.ts'
+import type { CommandSpec } from '../operations/command.ts'
 import { groupsOf } from './command.ts'
 import { printExample } from './example.ts'
 import { align } from './print.ts'
@@ -12,7 +12,7 @@ export interface Line {
 /** The page of `keyhook --help`: every command by group, one line each, and a few examples. */
 export function printOverview(own: readonly Line[], specs: readonly CommandSpec[]): string {
   const shown = specs
-    .filter(({ operation, positionals }) => operation.secret && positionals.length === 0)
+    .filter(({ secret, positionals }) => secret && positionals.length === 0)
     .slice(0, 2)
   return [
     'Keyhook: developer keys and webhooks for any backend.',
@@ -23,9 +23,7 @@ export function printOverview(own: readonly Line[], specs: readonly CommandSpec[
       ...own.map(toRow),
       ...groupsOf(specs).flatMap(({ commands }) => [
         [''],
-        ...commands.map(({ group, verb, operation }) =>
-          toRow({ name: `${group} ${verb}`, summary: operation.summary }),
-        ),
+        ...commands.map(({ group, verb, summary }) => toRow({ name: `${group} ${verb}`, summary })),
       ]),
     ]),
     'Every command takes --help, --json and --account <id>. Settings are KEYHOOK_ variables.',

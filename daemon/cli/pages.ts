@@ -1,6 +1,5 @@
 import type { Answer } from './ask.ts'
-import type { CommandSpec } from './command.ts'
-import type { Field } from './fields.ts'
+import type { CommandSpec, Field } from '../operations/command.ts'
 import type { Wire } from './print.ts'
 import type { Terminal } from './terminal.ts'
 

@@ -1,15 +1,13 @@
 import { Command, CommanderError } from 'commander'
 import { KeyhookError } from '../../lib/errors.ts'
 import { ConfigError, readConfig } from '../config/config.ts'
-import { ownVersion } from '../operations/catalogue.ts'
-import type { Family } from '../operations/family.ts'
-import { createLog } from '../telemetry/log.ts'
-import { addedOperations } from './added-commands.ts'
+import type { CommandSpec, Commands } from '../operations/command.ts'
+import { ownVersion } from '../machine/own-version.ts'
+import { addedCommands } from './added-commands.ts'
 import { addAgent } from './agent.ts'
 import { addBackup } from './backup.ts'
 import { printChecks } from './check.ts'
-import type { CommandSpec } from './command.ts'
-import { commandsOf, groupsOf } from './command.ts'
+import { groupsOf } from './command.ts'
 import type { Ask, CommandPorts } from './operation-command.ts'
 import { addShared, operationCommand } from './operation-command.ts'
 import { addOutbox } from './outbox.ts'
@@ -28,7 +26,7 @@ const MISUSE = 2
 export async function runCli(
   args: readonly string[],
   terminal: Terminal,
-  families: readonly Pick<Family, 'operations'>[],
+  commands: Commands,
   ask: Ask = askOf(terminal),
 ): Promise<number> {
   let code = 0
@@ -36,10 +34,10 @@ export async function runCli(
     code = exitCode
   }
   try {
-    const ports = { terminal, ask, exit }
-    const operations = await addedOperations(args, terminal, knownCommands(families))
-    const all = operations.length === 0 ? families : [...families, { operations }]
-    await createProgram(all, ports).parseAsync(args, { from: 'user' })
+    const added = await addedCommands(args, terminal, knownCommands(commands))
+    const ports = { terminal, ask, commands, exit }
+    const program = createProgram([...commands.specs, ...added], ports)
+    await program.parseAsync(args, { from: 'user' })
     return code
   } catch (cause) {
     if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : MISUSE
@@ -51,17 +49,15 @@ export async function runCli(
 /** Commands beside those of operations. */
 const OWN_COMMANDS = ['serve', 'dispatch', 'doctor', 'agent', 'outbox', 'help']
 
-function knownCommands(
-  families: readonly Pick<Family, 'operations'>[],
-): ReadonlySet<string | undefined> {
-  const commands = families.flatMap(({ operations }) => operations.map(({ command }) => command))
-  return new Set([...OWN_COMMANDS, ...commands.map((command) => command?.split(' ')[0])])
+function knownCommands({ specs }: Commands): ReadonlySet<string | undefined> {
+  return new Set([...OWN_COMMANDS, ...specs.map(({ group }) => group)])
 }
 
 function askOf({ env }: Terminal): Ask {
   return async (request, account) => {
     const config = readConfig(env)
     // What a store logs when it opens belongs in a daemon's log; a command prints its response.
+    const { createLog } = await import('../telemetry/log.ts')
     const log = createLog(config.logLevel === 'info' ? 'warn' : config.logLevel)
     const { askDaemon } = await import('./ask.ts')
     return askDaemon(config, log, request, account)
@@ -77,10 +73,7 @@ function printFailure(cause: unknown, env: Terminal['env']): string {
   return `keyhook: ${message}\n${stack}`
 }
 
-function createProgram(
-  families: readonly Pick<Family, 'operations'>[],
-  ports: CommandPorts,
-): Command {
+function createProgram(specs: readonly CommandSpec[], ports: CommandPorts): Command {
   const { terminal } = ports
   const program = addShared(new Command('keyhook'))
     .exitOverride()
@@ -101,7 +94,6 @@ function createProgram(
   addOutbox(program, terminal)
   addBackup(program, terminal)
   const own = program.commands.map((one) => ({ name: one.name(), summary: one.description() }))
-  const specs = commandsOf(families)
   addGroups(program, specs, ports)
   // Last, because commands inherit the help configuration when they are added.
   program.configureHelp({ formatHelp: () => printOverview(own, specs) })

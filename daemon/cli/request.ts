@@ -2,8 +2,7 @@ import { basename, isAbsolute, relative, sep } from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import type { Instant, Millis } from '../../lib/time.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../lib/time.ts'
-import type { CommandSpec } from './command.ts'
-import type { Field, FieldKind } from './fields.ts'
+import type { CommandSpec, Field, FieldKind } from '../operations/command.ts'
 
 /** Request of a command. */
 export interface CommandRequest {
@@ -119,11 +118,10 @@ function readJson(text: string): unknown {
 }
 
 /** Builds the request from the values of the fields; fields without a value are left out. */
-export function toRequest(
-  { operation, positionals, options }: CommandSpec,
-  values: ReadonlyMap<Field, unknown>,
-): CommandRequest {
-  const given = [...positionals, ...options].filter((field) => values.get(field) !== undefined)
+export function toRequest(spec: CommandSpec, values: ReadonlyMap<Field, unknown>): CommandRequest {
+  const given = [...spec.positionals, ...spec.options].filter(
+    (field) => values.get(field) !== undefined,
+  )
   const at = (location: Field['location']): readonly (readonly [string, unknown])[] =>
     given
       .filter((field) => field.location === location)
@@ -133,12 +131,12 @@ export function toRequest(
     Object.fromEntries(at('query').map(([name, value]) => [name, String(value)])),
   ).toString()
   return {
-    method: operation.method,
+    method: spec.method,
     path:
-      operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+      spec.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
         encodeURIComponent(String(params[name])),
       ) + (query === '' ? '' : `?${query}`),
-    ...bodiesOf(operation, at('body'), at('part')),
+    ...bodiesOf(spec, at('body'), at('part')),
   }
 }
 
@@ -146,18 +144,18 @@ type Values = readonly (readonly [string, unknown])[]
 
 /** Fields given as files are sent as a form, together with all other fields. */
 function bodiesOf(
-  { input }: CommandSpec['operation'],
+  { isForm, isBodyOptional, parts }: CommandSpec,
   inBody: Values,
   inParts: Values,
 ): Pick<CommandRequest, 'body' | 'parts'> {
-  if (input.form !== undefined && inParts.length > 0) {
+  if (isForm && inParts.length > 0) {
     const files = inParts.flatMap(([name, paths]) =>
       (paths as readonly string[]).map((path) => ({ name, path, filename: pathInside(path) })),
     )
     return { body: undefined, parts: [...inBody.map(toText), ...files] }
   }
-  const body = bodyOf(input.body, Object.fromEntries(inBody))
-  return { body, ...(input.parts === undefined ? {} : { parts: inParts.flatMap(toParts) }) }
+  const body = bodyOf(isBodyOptional, Object.fromEntries(inBody))
+  return { body, ...(parts === undefined ? {} : { parts: inParts.flatMap(toParts) }) }
 }
 
 /** Path of a file relative to the folder that it is sent from; the name of a file from elsewhere. */
@@ -178,10 +176,10 @@ function toParts([name, value]: Values[number]): readonly SentPart[] {
 
 /** An optional body is left out when none of its fields is given. */
 function bodyOf(
-  schema: CommandSpec['operation']['input']['body'],
+  isOptional: CommandSpec['isBodyOptional'],
   fields: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  if (schema === undefined) return undefined
+  if (isOptional === undefined) return undefined
   const empty = Object.keys(fields).length === 0
-  return empty && schema.safeParse(undefined).success ? undefined : JSON.stringify(fields)
+  return empty && isOptional ? undefined : JSON.stringify(fields)
 }

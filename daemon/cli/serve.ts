@@ -3,7 +3,6 @@ import { SECOND } from '../../lib/time.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError, readConfig, usesPostgres } from '../config/config.ts'
 import type { Daemon, DaemonRoles } from '../daemon.ts'
-import { createLog } from '../telemetry/log.ts'
 import type { Terminal } from './terminal.ts'
 
 interface ServeOptions {
@@ -46,9 +45,10 @@ async function run(
         'process can use a SQLite file. `keyhook serve` runs both',
     )
   }
-  const log = createLog(config.logLevel)
   // Registered first: the first process of a container is not ended by signals that it ignores.
   const stopRequested = stopSignal()
+  const { createLog } = await import('../telemetry/log.ts')
+  const log = createLog(config.logLevel)
   const { startDaemon } = await import('../daemon.ts')
   const daemon = await startDaemon(config, log, roles)
   terminal.out(json ? printStarted(daemon, config) : greet(daemon, config, roles))

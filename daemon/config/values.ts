@@ -7,10 +7,10 @@ import { parseMasterKeys } from '../../lib/engine/keyring.ts'
 import { SPEC_SCOPES, createUniverse } from '../../lib/scope/syntax.ts'
 import { isEventType } from '../../lib/webhook/event.ts'
 import { brandNames } from '../../lib/webhook/headers.ts'
-import { email, newPassword } from '../authority/credentials.ts'
+import { isEmail, isNewPassword } from '../authority/credentials.ts'
 import type { BillingMode } from '../billing/billing.ts'
 import { isHostName } from '../hosting/target.ts'
-import { MODEL_NAME } from '../operations/text.ts'
+import { MODEL_NAME } from '../operations/patterns.ts'
 
 export function parseBaseUrl(text: string): string {
   const url = URL.parse(text)
@@ -145,12 +145,12 @@ export function parseOperatorToken(text: string): string {
 
 /** What may create a user, as over the API. */
 export function parseOwnerEmail(text: string): string {
-  if (email.safeParse(text).success) return text
+  if (isEmail(text)) return text
   throw new Error('must be an email address')
 }
 
 export function parseOwnerPassword(text: string): string {
-  if (newPassword.safeParse(text).success) return text
+  if (isNewPassword(text)) return text
   throw new Error('must be 12 to 128 characters')
 }
 

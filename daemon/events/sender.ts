@@ -55,7 +55,7 @@ export function createSender(options: SenderOptions): Sender {
     })
     try {
       // The operator may have removed it since the webhook was created.
-      if (destination?.validate(name) !== true) {
+      if (destination?.validate(name, delivery.account_id) !== true) {
         return { ok: false, code: 'destination', cause: 'undeclared' }
       }
       const { event_type: type, id, event_id, account_id, webhook_id } = delivery

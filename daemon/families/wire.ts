@@ -6,7 +6,8 @@
 import { z } from 'zod'
 import { exactlyOne, fault } from '../operations/faults.ts'
 import { givenInstant, instant, isoOrNull } from '../operations/instants.ts'
-import { BLANK, MODEL_NAME, NUL, anyText, text } from '../operations/text.ts'
+import { BLANK, MODEL_NAME, NUL } from '../operations/patterns.ts'
+import { anyText, text } from '../operations/text.ts'
 import { MOST_LOOKED_AT } from '../../plugins/store/contract/page.ts'
 
 export { BLANK, NUL, anyText, exactlyOne, givenInstant, instant, isoOrNull, text }

@@ -137,22 +137,21 @@ function noRoute(operations: readonly Operation[]): Step {
  * `DELETE /v1/keys/verify` is not the deletion of a key.
  */
 function literalFirst(operations: readonly Operation[], refuse: Step): Step {
-  const paths = [...new Set(operations.map(({ path }) => path))]
+  const paths = [...new Set(operations.map(({ path }) => path))].map((path) => ({
+    path,
+    pattern: pathPattern(path),
+    literals: literalsOf({ path }),
+  }))
   const shadowing = paths
-    .filter((path) => paths.some((other) => isShadowed(other, path)))
-    .map((path) => ({
-      pattern: pathPattern(path),
-      methods: methodsOf(closestTo(path, operations)),
-    }))
+    // Whether every match of this one also matches another, which has a parameter there.
+    .filter(({ path, literals }) =>
+      paths.some((other) => other.literals !== literals && other.pattern.test(path)),
+    )
+    .map(({ path, pattern }) => ({ pattern, methods: methodsOf(closestTo(path, operations)) }))
   return function literalFirst(ctx, next) {
     const match = shadowing.find(({ pattern }) => pattern.test(ctx.path))
     return match === undefined || match.methods.has(ctx.method) ? next() : refuse(ctx, next)
   }
-}
-
-/** Whether every match of `literal` also matches `path`, which has a parameter there. */
-function isShadowed(path: string, literal: string): boolean {
-  return literalsOf({ path }) !== literalsOf({ path: literal }) && pathPattern(path).test(literal)
 }
 
 function methodsOf(operations: readonly Operation[]): ReadonlySet<string> {

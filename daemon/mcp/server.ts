@@ -10,7 +10,7 @@ import { INVALID_PARAMS, McpServer, ProtocolError } from '@modelcontextprotocol/
 import type { GivenArguments } from '../agents/arguments.ts'
 import type { ToolSpec } from '../agents/tools.ts'
 import type { KeyPrincipal } from '../authority/principal.ts'
-import { ownVersion } from '../operations/catalogue.ts'
+import { ownVersion } from '../machine/own-version.ts'
 import type { CallSource } from './call-tool.ts'
 import { callTool } from './call-tool.ts'
 import type { McpCall } from './mcp-call.ts'

@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module'
+import { ownVersion } from '../machine/own-version.ts'
 import { isTool, toolName } from './agent.ts'
 import type { AgentSkill, AgentUse } from './agent.ts'
 import type { Family } from './family.ts'
@@ -61,10 +61,4 @@ function toolOf(id: string, use: AgentUse): CatalogueTool | null {
   if (!isTool(use)) return null
   const { toolset, default: byDefault = false, skill } = use
   return { name: toolName(id), toolset, default: byDefault, skill: skill?.name ?? null }
-}
-
-/** The version of this package. */
-export function ownVersion(): string {
-  const load = createRequire(import.meta.url)
-  return (load('keyhook/package.json') as { readonly version: string }).version
 }

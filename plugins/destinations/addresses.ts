@@ -1,7 +1,13 @@
 /** Destinations of the built-in types, as the operator declares them: `orders=amqp://…,audit=redis://…`. */
 
-export interface RabbitMqAddress {
+/** Who may name a destination. */
+export interface Audience {
   readonly name: string
+  /** Ids of the accounts that may send there; undefined: all. */
+  readonly accounts: ReadonlySet<string> | undefined
+}
+
+export interface RabbitMqAddress extends Audience {
   readonly hostname: string
   readonly port: number
   readonly isSecure: boolean
@@ -14,8 +20,7 @@ export interface RabbitMqAddress {
   readonly routingKey: string | undefined
 }
 
-export interface RedisAddress {
-  readonly name: string
+export interface RedisAddress extends Audience {
   readonly hostname: string
   readonly port: number
   readonly isSecure: boolean
@@ -33,8 +38,7 @@ export interface DeclaredDestinations {
 }
 
 /** The parts that both kinds of address have. */
-interface Parts {
-  readonly name: string
+interface Parts extends Audience {
   readonly hostname: string
   readonly port: number
   readonly isSecure: boolean
@@ -59,8 +63,8 @@ const SCHEMES: Readonly<Record<string, Scheme>> = {
 }
 
 const OPTIONS: Readonly<Record<keyof DeclaredDestinations, readonly string[]>> = {
-  rabbitmq: ['queue', 'exchange', 'routing_key'],
-  redis: ['stream', 'maxlen'],
+  rabbitmq: ['queue', 'exchange', 'routing_key', 'accounts'],
+  redis: ['stream', 'maxlen', 'accounts'],
 }
 
 const NAME = /^[a-z][a-z0-9._-]{0,63}$/
@@ -102,11 +106,13 @@ function readElement(element: string): { type: Scheme['type']; parts: Parts } {
   const known = OPTIONS[scheme.type]
   const unknown = [...options.keys()].find((option) => !known.includes(option))
   if (unknown !== undefined) throw refuse(`has an unknown option; known are ${known.join(', ')}`)
+  if (options.size < url.searchParams.size) throw refuse('has an option twice')
   const empty = known.find((option) => options.get(option) === '')
   if (empty !== undefined) throw refuse(`has an empty ${empty}`)
   try {
     const parts = {
       name,
+      accounts: accountsOf(options.get('accounts')),
       hostname: url.hostname.replaceAll(/^\[|\]$/g, ''),
       port: url.port === '' ? scheme.port : Number(url.port),
       isSecure: scheme.isSecure,
@@ -121,8 +127,13 @@ function readElement(element: string): { type: Scheme['type']; parts: Parts } {
   }
 }
 
+/** Of `a+b`, which a url reads as `a b`. */
+function accountsOf(text: string | undefined): ReadonlySet<string> | undefined {
+  return text === undefined ? undefined : new Set(text.split(' ').filter((id) => id !== ''))
+}
+
 function rabbitMqOf({ path, options, ...parts }: Parts): RabbitMqAddress {
-  const { name, hostname, port, isSecure, username = 'guest', password = 'guest' } = parts
+  const { name, username = 'guest', password = 'guest' } = parts
   const exchange = options.get('exchange')
   const queue = options.get('queue')
   if (exchange !== undefined && queue !== undefined) {
@@ -136,7 +147,7 @@ function rabbitMqOf({ path, options, ...parts }: Parts): RabbitMqAddress {
       ? { exchange: '', routingKey: queue ?? name }
       : { exchange, routingKey: options.get('routing_key') }
   const vhost = path === '' ? '/' : path
-  return { name, hostname, port, isSecure, username, password, vhost, ...route }
+  return { ...parts, username, password, vhost, ...route }
 }
 
 function redisOf({ path, options, ...parts }: Parts): RedisAddress {

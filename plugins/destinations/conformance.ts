@@ -13,7 +13,7 @@
  */
 import assert from 'node:assert/strict'
 import type { DestinationCase, DestinationHarness } from './conformance/harness.ts'
-import { NEVER, assertFailed, messageOf } from './conformance/harness.ts'
+import { ACCOUNT, NEVER, assertFailed, messageOf } from './conformance/harness.ts'
 import { MAX_BODY_BYTES } from './contract.ts'
 
 export type { DestinationCase, DestinationHarness, Received } from './conformance/harness.ts'
@@ -54,14 +54,14 @@ export const destinationCases: readonly DestinationCase[] = [
       assert.ok(names.includes(name))
       for (const one of names) {
         assert.match(one, /^[a-z][a-z0-9._-]{0,63}$/)
-        assert.equal(destination.validate(one), true, one)
+        assert.equal(destination.validate(one, ACCOUNT), true, one)
       }
     },
   },
   {
     name: 'validate: no name that is not declared',
     async run({ destination }) {
-      for (const name of UNDECLARED) assert.equal(destination.validate(name), false, name)
+      for (const name of UNDECLARED) assert.equal(destination.validate(name, ACCOUNT), false, name)
     },
   },
   {

@@ -70,11 +70,11 @@ export type DestinationOutcome =
 export interface Destination {
   /** Its type, `[a-z][a-z0-9-]{0,31}`, and the names that are declared now. */
   describe(): { readonly type: string; readonly names: readonly string[] }
-  /** Whether the operator declares this name. It does no I/O. */
-  validate(name: string): boolean
+  /** Whether the operator declares this name, and lets this account send there. It does no I/O. */
+  validate(name: string, accountId: string): boolean
   /**
-   * Sends a message at least once: `ok` only when the destination confirmed it. Does not retry. An undeclared
-   * name is `destination` with the cause `undeclared`, and connects to nothing. Calls may overlap.
+   * Sends a message at least once: `ok` only when the destination confirmed it. Does not retry. What `validate`
+   * refuses is `destination` with the cause `undeclared`, and connects to nothing. Calls may overlap.
    *
    * Never rejects. Once the signal aborts, it resolves soon as `aborted`; the message may still arrive.
    */

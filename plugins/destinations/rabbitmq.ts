@@ -10,8 +10,8 @@ import amqplib from 'amqplib'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 import type { RabbitMqAddress } from './addresses.ts'
-import type { Connection, Publisher } from './connection.ts'
-import { CONNECT_TIMEOUT, createPublisher } from './connection.ts'
+import type { Connection } from './connection.ts'
+import { CONNECT_TIMEOUT } from './connection.ts'
 import type { Destination, DestinationMessage, DestinationOutcome } from './contract.ts'
 import { RefusedError, failureOf, refusedAs } from './failures.ts'
 import { createNamed } from './named.ts'
@@ -26,11 +26,7 @@ const NOT_PERMITTED: ReadonlySet<number> = new Set([403, 530])
 
 /** Messages are persistent and confirmed; one that reaches no queue has failed. */
 export function createRabbitMqDestination(addresses: readonly RabbitMqAddress[]): Destination {
-  const publishers = addresses.map((address): readonly [string, Publisher] => [
-    address.name,
-    createPublisher((lost) => connect(address, lost)),
-  ])
-  return createNamed('rabbitmq', new Map(publishers))
+  return createNamed('rabbitmq', addresses, connect)
 }
 
 async function connect(address: RabbitMqAddress, lost: () => void): Promise<Connection> {

@@ -8,8 +8,8 @@ import { ErrorReply, createClient } from '@redis/client'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 import type { RedisAddress } from './addresses.ts'
-import type { Connection, Publisher } from './connection.ts'
-import { CONNECT_TIMEOUT, createPublisher } from './connection.ts'
+import type { Connection } from './connection.ts'
+import { CONNECT_TIMEOUT } from './connection.ts'
 import type { Destination, DestinationCause, DestinationMessage } from './contract.ts'
 import { RefusedError, failureOf, refusedAs } from './failures.ts'
 import { createNamed } from './named.ts'
@@ -19,11 +19,7 @@ const SILENCE: Millis = 30 * SECOND
 
 /** Each message is an entry of a stream. */
 export function createRedisDestination(addresses: readonly RedisAddress[]): Destination {
-  const publishers = addresses.map((address): readonly [string, Publisher] => [
-    address.name,
-    createPublisher((lost) => connect(address, lost)),
-  ])
-  return createNamed('redis', new Map(publishers))
+  return createNamed('redis', addresses, connect)
 }
 
 async function connect(address: RedisAddress, lost: () => void): Promise<Connection> {

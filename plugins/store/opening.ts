@@ -3,15 +3,17 @@ import type { SequelizeLike } from './sequelize.ts'
 import { isPostgresUrl, isSequelize } from './sequelize.ts'
 import type { Dialect, Query, SqlClient } from './sql/client.ts'
 import type { Extension } from './sql/extension.ts'
-import { extensionTables } from './sql/extension.ts'
+import { extensionTables, tablesIn } from './sql/extension.ts'
 import { isObject } from './sql/joined.ts'
 import { coreSteps, migrate } from './sql/migrate.ts'
 import type { Step } from './sql/migrations/migration.ts'
+import { createDialect } from './sql/postgres/dialect.ts'
 import { withConnection } from './sql/postgres/with-connection.ts'
 import { createMembership } from './sql/postgres/membership.ts'
 import type { PgPool, PgSource } from './sql/postgres/source.ts'
 import { fromPool, fromSequelize, fromUrl } from './sql/postgres/source.ts'
 import { queryOn } from './sql/postgres/statement.ts'
+import { SQLITE } from './sql/sqlite/dialect.ts'
 import { openPostgres } from './sql/postgres.ts'
 import type { EncryptedColumns } from './sql/encrypted-secrets.ts'
 import type { SqlStore } from './sql/store.ts'
@@ -132,10 +134,7 @@ async function openOver(
 ): Promise<OpenedStore> {
   const steps = [...coreSteps(tables), ...further]
   try {
-    if (inspect !== undefined)
-      await inspect(
-        factsOf({ name: client.dialect.name, read: client.read }, tables, steps, tablePrefix),
-      )
+    if (inspect !== undefined) await inspect(factsOf(client, tables, steps, tablePrefix))
     const migrated = await migrate(client, tables, steps, { tablePrefix, extensions })
     const { feed } = client.dialect
     await client.transaction(async (query) => feed.prepare?.(query, tables))
@@ -166,7 +165,7 @@ export async function lookAtPostgres(
     const tables = tablesOf(options)
     const steps = [...coreSteps(tables), ...further]
     const { tablePrefix = DEFAULT_PREFIX } = options
-    await options.inspect?.(factsOf({ name: 'postgres', read }, tables, steps, tablePrefix))
+    await options.inspect?.(factsOf({ dialect: createDialect(), read }, tables, steps, tablePrefix))
   } finally {
     await source.end()
   }
@@ -190,7 +189,7 @@ export async function lookAtSqlite(
     const tables = tablesOf(options)
     const steps = [...coreSteps(tables), ...further]
     const { tablePrefix = DEFAULT_PREFIX } = options
-    await options.inspect?.(factsOf({ name: 'sqlite', read: query }, tables, steps, tablePrefix))
+    await options.inspect?.(factsOf({ dialect: SQLITE, read: query }, tables, steps, tablePrefix))
   } finally {
     await close()
   }
@@ -198,16 +197,13 @@ export async function lookAtSqlite(
 
 /** Reads facts from a schema of any version, or from none. */
 function factsOf(
-  { name: dialect, read }: { readonly name: Dialect['name']; readonly read: Query },
+  { dialect, read }: { readonly dialect: Dialect; readonly read: Query },
   { meta, migrations }: Tables,
   steps: readonly Step[],
   tablePrefix: string,
 ): StoredFacts {
-  const isThere =
-    dialect === 'sqlite'
-      ? `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1`
-      : 'SELECT 1 WHERE to_regclass($1) IS NOT NULL'
-  const holds = async (table: string): Promise<boolean> => (await read(isThere, [table])).length > 0
+  const holds = async (table: string): Promise<boolean> =>
+    (await tablesIn(read, dialect)).includes(table)
   return {
     // Not in a transaction, which needs the tables of the lease: they may not exist yet.
     async meta(name) {

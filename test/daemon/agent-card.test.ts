@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { AgentCard } from '../../daemon/agents/card.ts'
 import { publicCard } from '../../daemon/agents/card.ts'
-import { ownVersion } from '../../daemon/operations/catalogue.ts'
+import { ownVersion } from '../../daemon/machine/own-version.ts'
 import { FAMILIES } from '../../daemon/families/index.ts'
 import { cardPages } from '../../daemon/http/documents.ts'
 import type { AnyBody, World } from '../support/world.ts'

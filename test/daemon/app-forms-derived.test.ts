@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import t from 'tap'
 import { encodeParts } from '../../daemon/cli/encode-parts.ts'
 import { runCli } from '../../daemon/cli/program.ts'
+import { commandsOf } from '../../daemon/operations/commands.ts'
 import type { CommandRequest } from '../../daemon/cli/request.ts'
 import { createClient, routesOf } from '../../daemon/client/index.ts'
 import { appsFamily } from '../../daemon/families/apps/family.ts'
@@ -45,7 +46,7 @@ await t.test('the command sends files at the paths that they have in their folde
     readInput: () => Promise.resolve(''),
   }
   const run = (...line: string[]) =>
-    runCli(['app', 'create', ...line], terminal, [appsFamily], (request) => {
+    runCli(['app', 'create', ...line], terminal, commandsOf([appsFamily]), (request) => {
       asked.push(request)
       return Promise.resolve({ status: 202, text: '{"id":"a1"}' })
     })

@@ -2,6 +2,7 @@ import t from 'tap'
 import type { AgentFile } from '../../daemon/cli/agent-files.ts'
 import type { Answer } from '../../daemon/cli/ask.ts'
 import { runCli } from '../../daemon/cli/program.ts'
+import { commandsOf } from '../../daemon/operations/commands.ts'
 import type { CommandRequest } from '../../daemon/cli/request.ts'
 import { FAMILIES } from '../../daemon/families/index.ts'
 
@@ -52,7 +53,7 @@ async function agent(
         : { ...(JSON.parse(request.body ?? '') as NewKey), id: 'k1', key: KEY }
     return Promise.resolve({ status: 200, text: JSON.stringify(text) })
   }
-  const code = await runCli(['agent', ...line], terminal, FAMILIES, ask)
+  const code = await runCli(['agent', ...line], terminal, commandsOf(FAMILIES), ask)
   const created = JSON.parse(asked.at(1)?.body ?? '{}') as NewKey
   return { code, out, err, asked, created }
 }

@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { Answer } from '../../daemon/cli/ask.ts'
 import { runCli } from '../../daemon/cli/program.ts'
+import { commandsOf } from '../../daemon/operations/commands.ts'
 import type { CommandRequest } from '../../daemon/cli/request.ts'
 import { FAMILIES } from '../../daemon/families/index.ts'
 
@@ -27,7 +28,7 @@ async function run(line: readonly string[], given: Given = {}) {
     ran.asked.push(request)
     return answers[ran.asked.length - 1] ?? { status: 200, text: '{"id":"r1"}' }
   }
-  ran.code = await runCli(line, terminal, families, ask)
+  ran.code = await runCli(line, terminal, commandsOf(families), ask)
   return ran
 }
 

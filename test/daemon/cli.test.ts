@@ -1,8 +1,9 @@
 import t from 'tap'
 import { z } from 'zod'
 import type { Answer } from '../../daemon/cli/ask.ts'
-import { commandsOf } from '../../daemon/cli/command.ts'
+import { BUILT_IN } from '../../daemon/cli/built-in.ts'
 import { runCli } from '../../daemon/cli/program.ts'
+import { commandsOf } from '../../daemon/operations/commands.ts'
 import type { CommandRequest } from '../../daemon/cli/request.ts'
 import { FAMILIES } from '../../daemon/families/index.ts'
 import type { Family } from '../../daemon/operations/family.ts'
@@ -121,7 +122,7 @@ async function run(
     ran.asked.push({ ...request, account })
     return Promise.resolve({ status, text: JSON.stringify(answer) })
   }
-  ran.code = await runCli(line, terminal, families, ask)
+  ran.code = await runCli(line, terminal, commandsOf(families), ask)
   return { ...ran, body: JSON.parse(ran.asked[0]?.body ?? 'null') as unknown }
 }
 
@@ -293,18 +294,19 @@ await t.test('help lists every command, and every field with its description', a
 await t.test(
   'every operation of the daemon that names a command makes one, with help',
   async (t) => {
-    const specs = commandsOf(FAMILIES)
-    t.ok(specs.length > 0)
-    for (const { group, verb, operation } of specs) {
+    const commands = commandsOf(FAMILIES)
+    t.ok(commands.specs.length > 0)
+    t.same(BUILT_IN, JSON.parse(JSON.stringify(commands.specs)), 'those that the build wrote')
+    for (const { group, verb, summary } of commands.specs) {
       let out = ''
       const terminal = { env: {}, out: (text: string) => void (out += text), err: t.fail }
       const line = [group, verb, '--help']
       t.equal(
-        await runCli(line, { ...terminal, readInput: never }, FAMILIES, never),
+        await runCli(line, { ...terminal, readInput: never }, commands, never),
         0,
         line.join(' '),
       )
-      t.match(out, operation.summary.slice(0, 30))
+      t.match(out, summary.slice(0, 30))
     }
     const broken = { ...pots, operations: [{ ...listPots, command: 'pot list <nothing>' }] }
     t.throws(() => commandsOf([broken]), TypeError('pots.list has no field nothing'))

@@ -11,6 +11,7 @@ import { skillsOf } from '../../daemon/agents/skills.ts'
 import { toolsOf } from '../../daemon/agents/tools.ts'
 import type { Answer } from '../../daemon/cli/ask.ts'
 import { runCli } from '../../daemon/cli/program.ts'
+import { commandsOf } from '../../daemon/operations/commands.ts'
 import type { CommandRequest } from '../../daemon/cli/request.ts'
 import { createClient, ROUTES, routesOf } from '../../daemon/client/index.ts'
 import { apiMarkdown } from '../../daemon/docs/reference.ts'
@@ -212,11 +213,11 @@ await t.test('it is a command', async (t) => {
     return Promise.resolve({ status: 202, text: JSON.stringify(boilPot.example.response) })
   }
   const line = ['pot', 'boil-over', 'p1', '--degrees', '100']
-  t.equal(await runCli(line, terminal, families, ask), 0)
+  t.equal(await runCli(line, terminal, commandsOf(families), ask), 0)
   t.same(asked, [{ method: 'POST', path: '/v1/pots/p1/boil-over', body: '{"degrees":100}' }])
   t.match(out, /^degrees +100$/m)
   out = ''
-  t.equal(await runCli(['pot', 'boil-over', '--help'], terminal, families, ask), 0)
+  t.equal(await runCli(['pot', 'boil-over', '--help'], terminal, commandsOf(families), ask), 0)
   t.match(out, 'keyhook pot boil-over p1 --degrees 100')
 })
 

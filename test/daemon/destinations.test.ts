@@ -91,6 +91,31 @@ await t.test('a failure is retried, and disables the webhook, as any other', asy
   t.equal(destination.received.length, 1)
 })
 
+await t.test(
+  'a destination of other accounts is unknown, also to a webhook that has it',
+  async (t) => {
+    const { world, destination, destinations } = await open(t)
+    const webhook = await register(world, { url: 'memory:orders' })
+    const lent = new Set([world.account.id])
+    const validate = (name: string, account: string): boolean =>
+      name === 'audit' || lent.has(account)
+    destinations.set('memory', { ...destination, validate })
+    await deliveryOf(world, webhook, await publish(world), hasStatus('succeeded'))
+    lent.clear()
+    const eventId = await publish(world)
+    const failed = await deliveryOf(world, webhook, eventId, (one) => one.attempts.length === 1)
+    t.match(failed.error, { code: 'destination', reason: 'undeclared' })
+    t.equal(destination.received.length, 1, 'nothing more arrived')
+    const body = { url: 'memory:orders', events: ['*'] }
+    const made = await world.request('POST', '/v1/webhooks', { body })
+    t.match(made, { status: 400, body: { error: { code: 'unknown_destination' } } })
+    const moved = await world.request('PATCH', `/v1/webhooks/${webhook.id}`, {
+      body: { url: 'memory:orders' },
+    })
+    t.match(moved, { status: 400, body: { error: { code: 'unknown_destination' } } })
+  },
+)
+
 await t.test('what the operator does not declare is refused, and no address is', async (t) => {
   const { world } = await open(t)
   const receiver = await receiverFor(t)

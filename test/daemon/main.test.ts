@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { checkNode } from '../../daemon/cli/doctor.ts'
 import { runCli } from '../../daemon/cli/program.ts'
+import { commandsOf } from '../../daemon/operations/commands.ts'
 import { FAMILIES } from '../../daemon/families/index.ts'
 
 /** `npm test` builds it first. */
@@ -53,7 +54,7 @@ async function runHere(folder: string, line: string, env: Env) {
     err: (more: string) => void (ran.err += more),
     readInput: () => Promise.resolve(''),
   }
-  ran.code = await runCli(line.split(' '), terminal, FAMILIES)
+  ran.code = await runCli(line.split(' '), terminal, commandsOf(FAMILIES))
   return ran
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { runCli } from '../../daemon/cli/program.ts'
+import { commandsOf } from '../../daemon/operations/commands.ts'
 import { readConfig } from '../../daemon/config/config.ts'
 import type { Daemon } from '../../daemon/daemon.ts'
 import { startDaemon } from '../../daemon/daemon.ts'
@@ -63,7 +64,7 @@ async function command(folder: string, ids: readonly string[], line: string): Pr
     err: (more: string) => void (out += more),
     readInput: () => Promise.resolve(''),
   }
-  await runCli(line.split(' '), terminal, FAMILIES)
+  await runCli(line.split(' '), terminal, commandsOf(FAMILIES))
   return out
 }
 

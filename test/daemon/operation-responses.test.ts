@@ -2,6 +2,7 @@ import t from 'tap'
 import { z } from 'zod'
 import type { Answer as Printed } from '../../daemon/cli/ask.ts'
 import { runCli } from '../../daemon/cli/program.ts'
+import { commandsOf } from '../../daemon/operations/commands.ts'
 import type { CommandRequest } from '../../daemon/cli/request.ts'
 import { routesOf } from '../../daemon/client/route.ts'
 import { errorRows } from '../../daemon/families/index.ts'
@@ -269,7 +270,7 @@ async function run(line: string, answers: readonly unknown[]) {
     return { status: 200, text: JSON.stringify(answers[ran.asked.length - 1]) }
   }
   const families = [familyOf(shopOf({ price: '1.00', sold: [] }))]
-  ran.code = await runCli(line.split(' '), terminal, families, ask)
+  ran.code = await runCli(line.split(' '), terminal, commandsOf(families), ask)
   return ran
 }
 

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import type { Test } from 'tap'
 import t from 'tap'
 import { runCli } from '../../daemon/cli/program.ts'
+import { commandsOf } from '../../daemon/operations/commands.ts'
 import { examine } from '../../daemon/cli/doctor.ts'
 import { readConfig } from '../../daemon/config/config.ts'
 import type { Daemon } from '../../daemon/daemon.ts'
@@ -256,7 +257,7 @@ for (const [name, openBackend] of Object.entries(BACKENDS)) {
         err: () => undefined,
         readInput: async () => '',
       }
-      t.equal(await runCli(['outbox', 'sql'], terminal, FAMILIES), 0)
+      t.equal(await runCli(['outbox', 'sql'], terminal, commandsOf(FAMILIES)), 0)
       t.equal(printed.join(''), OUTBOX_SQL[backend.dialect])
       await session.run(printed.join(''))
       await session.run(printed.join(''))

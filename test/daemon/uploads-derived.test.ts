@@ -6,6 +6,7 @@ import t from 'tap'
 import { askSocket } from '../../daemon/cli/ask.ts'
 import { encodeParts } from '../../daemon/cli/encode-parts.ts'
 import { runCli } from '../../daemon/cli/program.ts'
+import { commandsOf } from '../../daemon/operations/commands.ts'
 import type { CommandRequest } from '../../daemon/cli/request.ts'
 import { createClient, routesOf } from '../../daemon/client/index.ts'
 import { readConfig } from '../../daemon/config/config.ts'
@@ -62,7 +63,7 @@ await t.test('an operation with parts is a command that sends files', async (t) 
   const { family } = createBoxes()
   const files = ['a".txt', 'b.txt'].map((name) => join(folder, name))
   const run = (...line: string[]) =>
-    runCli(['box', 'fill', ...line], terminal, [family], (request) => {
+    runCli(['box', 'fill', ...line], terminal, commandsOf([family]), (request) => {
       asked.push(request)
       return Promise.resolve({ status: 200, text: JSON.stringify({ data: [{ id: 'b1' }] }) })
     })

@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { MINUTE } from '../../lib/time.ts'
 import { appBytesCases } from '../../plugins/apps/conformance.ts'
-import type { FakeS3 } from '../support/fake-s3.ts'
-import { startFakeS3 } from '../support/fake-s3.ts'
+import type { AppBytes, ByteRange } from '../../plugins/apps/contract.ts'
+import type { Answer, FakeS3 } from '../support/fake-s3.ts'
+import { failed, startFakeS3 } from '../support/fake-s3.ts'
 import { officeOf, startPacked } from '../support/office.ts'
 import { packKeyhook } from '../support/packed.ts'
 import { blocksOf } from '../support/page.ts'
@@ -84,6 +86,110 @@ await t.test('apps in a bucket outlive kills in the middle of an upload', async 
     t.match(stdout, /S3_ENDPOINT is http:\/\/127\.0\.0\.1:\d+; .*S3_SECRET_ACCESS_KEY is given/)
     t.notMatch(stdout, /secret-of-a-fake-storage/)
   })
+})
+
+const APP = 'app00001'
+const LETTER = Buffer.from('A pelican flew by. '.repeat(30_000))
+const bytesOf = (answer: Answer): Buffer => answer.body as Buffer
+
+type Method = 'get' | 'put' | 'all' | 'part'
+
+/** What a storage tells that is broken or lies, and the code of what the method then throws. */
+const LIES: readonly (readonly [
+  said: string,
+  step: string,
+  lie: (answer: Answer) => Answer,
+  method: Method,
+  code: string,
+])[] = [
+  ['lists nothing now', 'GET list', () => failed(503, 'SlowDown'), 'get', 'unavailable'],
+  ['lists nothing now', 'GET list', () => failed(503, 'SlowDown'), 'put', 'unavailable'],
+  ['denies', 'PUT part 1', () => failed(403, 'AccessDenied'), 'put', 'unavailable'],
+  ['lost the bucket', 'GET', () => failed(404, 'NoSuchBucket'), 'get', 'unavailable'],
+  ['lost the upload', 'POST upload', () => failed(404, 'NoSuchUpload'), 'put', 'unavailable'],
+  ['fails after 200', 'PUT copy', () => failed(200, 'InternalError'), 'put', 'unavailable'],
+  [
+    'ends early',
+    'GET',
+    (all) => ({ ...all, body: bytesOf(all).subarray(1) }),
+    'get',
+    'unavailable',
+  ],
+  [
+    'ends early',
+    'GET',
+    (all) => ({ ...all, body: bytesOf(all).subarray(1) }),
+    'all',
+    'unavailable',
+  ],
+  [
+    'ends early',
+    'GET',
+    (all) => ({ ...all, body: bytesOf(all).subarray(1) }),
+    'part',
+    'unavailable',
+  ],
+  ['goes on', 'GET', (all) => ({ ...all, body: Buffer.alloc(1e6) }), 'get', 'unavailable'],
+  ['goes on', 'GET', (all) => ({ ...all, body: Buffer.alloc(1e6) }), 'part', 'unavailable'],
+  [
+    'has others',
+    'GET',
+    (all) => ({ ...all, body: Buffer.from(bytesOf(all)).reverse() }),
+    'get',
+    'bytes_damaged',
+  ],
+  [
+    'has others',
+    'GET',
+    (all) => ({ ...all, body: Buffer.from(bytesOf(all)).reverse() }),
+    'all',
+    'bytes_damaged',
+  ],
+]
+
+function callsOf(
+  store: AppBytes,
+  sha256: string,
+): Readonly<Record<Method, () => Promise<unknown>>> {
+  const drain = async (range?: ByteRange): Promise<void> => {
+    for await (const chunk of (await store.open(APP, sha256, range)) ?? []) void chunk
+  }
+  return {
+    get: () => store.get(APP, sha256),
+    put: () => store.put(APP, Buffer.concat([LETTER, Buffer.from('P.S.')])),
+    all: () => drain(),
+    part: () => drain({ start: 10, end: 300_000 }),
+  }
+}
+
+await t.test('a storage that is broken or lies makes one clear error', async (t) => {
+  const storage = await startFakeS3()
+  t.teardown(() => storage.close())
+  const { open } = (await import(pathToFileURL(join(folder, 's3-open.mjs')).href)) as {
+    open(options: object): Promise<AppBytes>
+  }
+  const { S3_ENDPOINT: endpoint, S3_ACCESS_KEY_ID: id, S3_SECRET_ACCESS_KEY: secret } = storage.env
+  const options = { endpoint, id, secret, bucket: 'lies', region: 'us-east-1', part: '262144' }
+  const store = await open(options)
+  const { sha256 } = await store.put(APP, LETTER)
+  const calls = callsOf(store, sha256)
+  for (const [said, step, lie, method, code] of LIES) {
+    const end = storage.distort(step, lie)
+    await t.rejects(calls[method], { code }, `${step} ${said}: ${method} is ${code}`)
+    end()
+  }
+  t.same(await store.get(APP, sha256), LETTER, 'what is stored is whole')
+
+  const foreign = `lies/${APP}/readme.txt`
+  storage.objects.set(foreign, { bytes: LETTER, etag: '"1"', at: new Date() })
+  const listed: string[] = []
+  for await (const one of store.list(APP)) listed.push(one.sha256)
+  t.ok(listed.includes(sha256))
+  t.ok(
+    listed.every((one) => /^[0-9a-f]{64}$/.test(one)),
+    'what somebody else put there is not listed',
+  )
+  await store.close()
 })
 
 function isOf(app: string): (key: string) => boolean {

@@ -107,9 +107,9 @@ async function main(): Promise<number> {
     const code = await runFuzzer(folder, daemon)
     const output = await readFile(join(folder, 'output'), 'utf8')
     const recursed = code === 0 ? undefined : recursedIn(output)
-    if (code !== 0 && recursed === undefined) process.stdout.write(output)
     for (const one of recursed ?? []) print(`no random requests, the generator recursed: ${one}`)
     if (code === null) {
+      process.stdout.write(output)
       print(`ended after ${LONGEST / MINUTE} minutes`)
       return 1
     }
@@ -118,6 +118,8 @@ async function main(): Promise<number> {
     const isGreen = (code === 0 || recursed !== undefined) && untested.length === 0
     if (untested.length > 0) print(`never requested: ${untested.join(', ')}`)
     for (const line of lines.slice(0, -1)) print(line)
+    // Last, where whoever keeps the end of a log alone finds it.
+    if (code !== 0 && recursed === undefined) process.stdout.write(output)
     print(`${lines.at(-1)}: ${isGreen ? 'no disagreement' : 'FAILED, see above'}`)
     return isGreen ? 0 : 1
   } finally {

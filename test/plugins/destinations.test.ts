@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
 import t from 'tap'
 import { runCases } from '../../plugins/conformance.ts'
 import { parseDestinations } from '../../plugins/destinations/addresses.ts'
@@ -9,6 +10,7 @@ import { NEVER, assertFailed, messageOf } from '../../plugins/destinations/confo
 import { createMemoryDestination } from '../../plugins/destinations/memory.ts'
 import { createRabbitMqDestination } from '../../plugins/destinations/rabbitmq.ts'
 import { createRedisDestination } from '../../plugins/destinations/redis.ts'
+import { certify } from '../support/egress.ts'
 import { freePort } from '../support/free-port.ts'
 
 await t.test('memory keeps the contract of the destinations room', async (t) => {
@@ -32,7 +34,14 @@ await t.test('memory keeps the contract of the destinations room', async (t) => 
 const declare = (text: string) => ({ ...parseDestinations(text) })
 
 await t.test('declared addresses', async (t) => {
-  const common = { hostname: 'mq.example', isSecure: false, username: 'us er', password: 'p,w' }
+  const all = { accounts: undefined }
+  const common = {
+    ...all,
+    hostname: 'mq.example',
+    isSecure: false,
+    username: 'us er',
+    password: 'p,w',
+  }
   const rabbit = { ...common, port: 5672, vhost: 'shop' }
   const read = declare(
     'orders=amqp://us%20er:p%2Cw@mq.example/shop, all=amqp://us%20er:p%2Cw@mq.example/shop?exchange=events,' +
@@ -42,6 +51,7 @@ await t.test('declared addresses', async (t) => {
     { ...rabbit, name: 'orders', exchange: '', routingKey: 'orders' },
     { ...rabbit, name: 'all', exchange: 'events', routingKey: undefined },
     {
+      ...all,
       name: 'keyed',
       hostname: '::1',
       port: 5671,
@@ -55,6 +65,7 @@ await t.test('declared addresses', async (t) => {
   ])
   t.strictSame(read.redis, [
     {
+      ...all,
       name: 'cache',
       hostname: 'cache.example',
       port: 7000,
@@ -79,6 +90,8 @@ await t.test('a declaration that cannot be used is refused, without its password
     ['orders=redis://u:secretpw@h#x', /must begin with/],
     ['orders=amqp://u:secretpw@h?heartbeat=1', /unknown option; known are queue, exchange/],
     ['orders=amqp://u:secretpw@h?queue=', /has an empty queue/],
+    ['orders=amqp://u:secretpw@h?accounts=', /has an empty accounts/],
+    ['orders=amqp://u:secretpw@h?accounts=a&accounts=b', /has an option twice/],
     ['orders=amqp://u:secretpw@h?queue=a&exchange=b', /and not both/],
     ['orders=amqp://u:secretpw@h?routing_key=b', /needs an exchange/],
     ['orders=redis://u:secretpw@h?maxlen=0', /maxlen must be/],
@@ -96,6 +109,30 @@ await t.test('a declaration that cannot be used is refused, without its password
   }
 })
 
+await t.test('a destination is one of the accounts that its declaration lists', async (t) => {
+  const port = await freePort()
+  const { redis, rabbitmq } = declare(
+    `one=redis://127.0.0.1:${port}?accounts=acct_2+acct_3,any=redis://127.0.0.1:${port},` +
+      `one=amqp://127.0.0.1:${port}?accounts=acct_2`,
+  )
+  const server = createServer((socket) => socket.destroy()).listen(port, '127.0.0.1')
+  let connections = 0
+  server.on('connection', () => (connections += 1))
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  for (const destination of [createRedisDestination(redis), createRabbitMqDestination(rabbitmq)]) {
+    t.equal(destination.validate('one', 'acct_2'), true)
+    for (const other of ['acct_1', 'acct_4', '', 'acct_2 acct_3', 'constructor']) {
+      t.equal(destination.validate('one', other), false, other)
+      const message = messageOf({ name: 'one' }, { account_id: other })
+      t.match(await destination.send(message, NEVER), { ok: false, cause: 'undeclared' })
+    }
+    t.equal(connections, 0, 'nothing is connected to')
+    await destination.close()
+  }
+  t.equal(createRedisDestination(redis).validate('any', 'acct_1'), true)
+})
+
 await t.test('a server that nobody runs is a connection that fails', async (t) => {
   const port = await freePort()
   const { rabbitmq, redis } = parseDestinations(
@@ -107,6 +144,26 @@ await t.test('a server that nobody runs is a connection that fails', async (t) =
     const outcome = await destination.send(messageOf({ name: 'orders' }), NEVER)
     assertFailed(outcome, 'connect')
     t.pass(type)
+  }
+})
+
+await t.test('a server whose certificate nobody vouches for learns nothing', async (t) => {
+  let learnt = ''
+  const server = createTlsServer(await certify(t.testdir(), 'localhost'), (socket) => {
+    socket.on('error', () => undefined)
+    socket.on('data', (bytes) => (learnt += bytes.toString('latin1')))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const { rabbitmq, redis } = parseDestinations(
+    `orders=amqps://user:secretpw@localhost:${port},orders=rediss://user:secretpw@localhost:${port}`,
+  )
+  for (const destination of [createRabbitMqDestination(rabbitmq), createRedisDestination(redis)]) {
+    assertFailed(await destination.send(messageOf({ name: 'orders' }), NEVER), 'tls')
+    t.equal(learnt, '', `${destination.describe().type}: not a byte`)
+    await destination.close()
   }
 })
 

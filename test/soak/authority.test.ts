@@ -6,7 +6,7 @@ import type { Outcome } from '../support/attack.ts'
 import { chooseSeed } from '../support/seeded-random.ts'
 import { sized } from '../support/soak.ts'
 
-const CALLS = sized(12_000, 30_000, 100_000)
+const CALLS = sized(12_000, 20_000, 100_000)
 const PROCESSES = 2
 
 const CHILD = new URL('../support/attack-child.js', import.meta.url)

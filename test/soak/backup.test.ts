@@ -6,10 +6,10 @@ import { createBackup, runKeyhook } from '../support/backups.ts'
 import { askControl } from '../support/control.ts'
 import { startDaemonProcess, until } from '../support/daemon.ts'
 import { answerWith, startReceiver } from '../support/receiver.ts'
-import { IS_SOAK } from '../support/soak.ts'
+import { sized } from '../support/soak.ts'
 
 /** Backups that are made while events are published, each restored. */
-const BACKUPS = IS_SOAK ? 50 : 3
+const BACKUPS = sized(3, 10, 50)
 const PUBLISHERS = 8
 const BATCH = 20
 

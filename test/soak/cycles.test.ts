@@ -9,8 +9,8 @@ t.setTimeout(12 * MINUTE)
 
 const HARNESS = 'hosting/cycles'
 const RUNS = [
-  { db: 'sqlite', daemons: 1, cycles: sized(3, 30, 60) },
-  { db: 'postgres', daemons: 2, cycles: sized(2, 15, 30) },
+  { db: 'sqlite', daemons: 1, cycles: sized(3, 15, 60) },
+  { db: 'postgres', daemons: 2, cycles: sized(2, 8, 30) },
 ] as const
 
 for (const { db, daemons, cycles } of RUNS) {

@@ -18,7 +18,7 @@ import { missingBrokers, startRabbitMq, startRedis } from '../support/brokers.ts
 import { startDaemonProcess, until } from '../support/daemon.ts'
 import { sized } from '../support/soak.ts'
 
-t.setTimeout(30 * MINUTE)
+t.setTimeout(sized(15, 15, 120) * MINUTE)
 
 const KINDS = {
   rabbitmq: {
@@ -74,7 +74,7 @@ for (const [type, { start, open }] of Object.entries(KINDS)) {
   })
 }
 
-const ROUNDS = sized(3, 10, 100)
+const ROUNDS = sized(3, 5, 100)
 /** Events that are published while something dies. */
 const EACH = 20
 const OPERATOR = 'operator-token-of-the-destination-soak'

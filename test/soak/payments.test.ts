@@ -13,7 +13,7 @@ import { sized } from '../support/soak.ts'
 /** On PostgreSQL a step takes ten times as long. */
 const STEPS = sized(
   { SQLite: 1000, PostgreSQL: 250 },
-  { SQLite: 3000, PostgreSQL: 800 },
+  { SQLite: 2000, PostgreSQL: 500 },
   { SQLite: 46_000, PostgreSQL: 10_000 },
 )
 /** Independent of each other, while one waits for the disk. */

@@ -34,7 +34,7 @@ const STAGES = {
 } as const satisfies Readonly<Record<EditStage | ProcessingStage | 'embed', 'edit' | 'file'>>
 
 /** Milliseconds from a request to a kill that nothing else decides. */
-const MOMENTS = sized([40], [10, 40, 160])
+const MOMENTS = sized([40], [40], [10, 40, 160])
 /** Every so many failpoints of a kind the daemon is killed in one. */
 const STRIDE = sized(18, 1)
 

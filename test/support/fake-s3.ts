@@ -25,15 +25,17 @@ type Step = string
 export interface FakeS3 {
   readonly env: Readonly<Record<string, string>>
   /** By bucket and key: `apps/app00001/…`. */
-  readonly objects: ReadonlyMap<string, StoredObject>
+  readonly objects: Map<string, StoredObject>
   /** Multipart uploads that have not ended. */
   unfinished(): number
   /** Lets the next request of this step hang, and resolves once it is there. */
   hold(step: Step): Promise<void>
+  /** Changes what requests of this step are told, until what it returns is called. */
+  distort(step: Step, change: (answer: Answer) => Answer): () => void
   close(): Promise<void>
 }
 
-interface Answer {
+export interface Answer {
   readonly status: number
   readonly body?: string | Buffer
   readonly headers?: Readonly<Record<string, string>>
@@ -99,13 +101,15 @@ const xml = (body: string, status = 200): Answer => ({
   body: `<?xml version="1.0" encoding="UTF-8"?>${body}`,
   headers: { 'content-type': 'application/xml' },
 })
-const failed = (status: number, code: string): Answer =>
+/** A refusal as S3 makes it. */
+export const failed = (status: number, code: string): Answer =>
   xml(tag('Error', text('Code', code)), status)
 
 export async function startFakeS3(): Promise<FakeS3> {
   const objects = new Map<string, StoredObject>()
   const uploads = new Map<string, { key: string; at: Date; parts: Buffer[] }>()
   const holds = new Map<Step, () => void>()
+  const distortions = new Map<Step, (answer: Answer) => Answer>()
 
   function store(path: string, bytes: Buffer): string {
     const etag = `"${createHash('md5').update(bytes).digest('hex')}"`
@@ -227,7 +231,10 @@ export async function startFakeS3(): Promise<FakeS3> {
         reached()
         return
       }
-      const { status, body, headers } = answer(request, Buffer.concat(chunks as Buffer[]))
+      const distorted = distortions.get(stepOf(request)) ?? ((same: Answer) => same)
+      const { status, body, headers } = distorted(
+        answer(request, Buffer.concat(chunks as Buffer[])),
+      )
       response.writeHead(status, headers).end(body)
     })
   }).listen(0, '127.0.0.1')
@@ -244,6 +251,10 @@ export async function startFakeS3(): Promise<FakeS3> {
     objects,
     unfinished: () => uploads.size,
     hold: (step) => new Promise((reached) => holds.set(step, reached)),
+    distort(step, change) {
+      distortions.set(step, change)
+      return () => distortions.delete(step)
+    },
     async close() {
       server.close()
       server.closeAllConnections()
@@ -257,5 +268,6 @@ function stepOf({ method, url = '', headers }: IncomingMessage): Step {
   const part = query.get('partNumber')
   if (part !== null) return `PUT part ${part}`
   if ('x-amz-copy-source' in headers) return 'PUT copy'
+  if (query.has('list-type')) return 'GET list'
   return query.has('uploadId') ? `${method ?? ''} upload` : (method ?? '')
 }

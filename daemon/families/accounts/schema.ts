@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { MAX_KEY_LIMIT } from '../../../lib/key/lifecycle.ts'
 import { toIso } from '../../../lib/time.ts'
 import type { AccountRecord, UserRecord } from '../../../plugins/store/contract/accounts.ts'
-import { email, newPassword } from '../../authority/credentials.ts'
+import { EMAIL, MAX_EMAIL, PASSWORD } from '../../authority/credentials.ts'
 import { anyText, changesOf, instant, isoOrNull, pageOf, plainText, text } from '../wire.ts'
 
 export const accountParams = z.strictObject({ account_id: plainText })
@@ -14,6 +14,18 @@ const keyLimit = z.int().min(1).max(MAX_KEY_LIMIT).nullable().meta({
   description: 'Maximum live keys; null uses KEYHOOK_KEY_LIMIT.',
 })
 const plan = z.enum(['free', 'pro'])
+
+/** An email address in one canonical form. */
+const email = z
+  .string()
+  .max(MAX_EMAIL)
+  .regex(EMAIL, 'Must be an email address.')
+  .normalize('NFC')
+  .toLowerCase()
+  .meta({ description: 'Email address, stored in lower case.' })
+
+const LENGTH = `Must be ${PASSWORD.min} to ${PASSWORD.max} characters.`
+const newPassword = anyText().min(PASSWORD.min, LENGTH).max(PASSWORD.max, LENGTH).normalize('NFC')
 
 export const credentials = z.strictObject({ email, password: newPassword })
 

@@ -7,15 +7,19 @@ import { judgeTarget } from './service.ts'
 
 /**
  * Checks where a webhook is to send, and returns its canonical url: a public address, or a destination that the
- * operator declares.
+ * operator declares for the account.
  *
  * @throws KeyhookError `unknown_destination`, `invalid_url`, `url_not_public`
  */
-export async function judgeAddress(platform: Platform, url: string): Promise<string> {
+export async function judgeAddress(
+  platform: Platform,
+  accountId: string,
+  url: string,
+): Promise<string> {
   const named = destinationOf(url)
   if (named === undefined) return judgeTarget(platform, url)
   const { type, name } = named
-  if (platform.plugins.destinations.get(type)?.validate(name) === true) return url
+  if (platform.plugins.destinations.get(type)?.validate(name, accountId) === true) return url
   // Not which there are: the names are the operator's.
   const message = `There is no destination ${url}.`
   throw webhookError('unknown_destination', {

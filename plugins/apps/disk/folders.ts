@@ -11,7 +11,6 @@ import {
   rmdir,
 } from 'node:fs/promises'
 import { join } from 'node:path'
-import { kernelError } from '../../../lib/errors.ts'
 import { bytesError } from '../errors.ts'
 
 /** Paths consist of these two and of checked ids and digests. */
@@ -148,8 +147,9 @@ export async function onDisk<T>(act: () => Promise<T>): Promise<T> {
   } catch (cause) {
     const code = codeOf(cause)
     if (code === undefined) throw cause
-    const refuse = REPLACED.has(code) ? () => replaced(cause) : () => unavailable(cause)
-    throw refuse()
+    throw REPLACED.has(code)
+      ? replaced(cause)
+      : bytesError('unavailable', { cause, internal: String(cause) })
   }
 }
 
@@ -168,10 +168,6 @@ export async function unlessMissing<T>(act: () => Promise<T>): Promise<T | undef
 /** The error for a file that something else replaced. */
 export function replaced(cause: unknown): Error {
   return bytesError('bytes_damaged', { cause, internal: String(cause) })
-}
-
-function unavailable(cause: unknown): Error {
-  return kernelError('unavailable', { cause, internal: String(cause) })
 }
 
 /** The system's code, such as ENOENT. */

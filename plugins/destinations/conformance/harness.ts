@@ -30,6 +30,9 @@ export type DestinationCase = ConformanceCase<DestinationHarness>
 
 export const NEVER: AbortSignal = new AbortController().signal
 
+/** The account of every message. */
+export const ACCOUNT = 'acct_1'
+
 const encoder = new TextEncoder()
 let count = 0
 
@@ -46,7 +49,7 @@ export function messageOf(
     id,
     event_id: `evt_${count}`,
     type,
-    account_id: 'acct_1',
+    account_id: ACCOUNT,
     webhook_id: 'webhook-1',
     body: encoder.encode(`{"id":"evt_${count}","type":"${type}","data":{"text":"größer"}}`),
     headers: {

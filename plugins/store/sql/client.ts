@@ -80,6 +80,8 @@ export interface TransactionOptions {
 /** SQL fragments in which the two databases differ; statements are written once with them. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres'
+  /** A statement: the `name` of each table that unqualified names can mean, those of the database itself left out. */
+  readonly tableNames: string
   /** Column type of raw bytes. */
   readonly bytes: string
   /** Column type of identifiers, compared bytewise. */

@@ -93,7 +93,7 @@ async function runStep(
   { name: family, prefix }: Extension,
   step: Step,
 ): Promise<void> {
-  const before = await tablesIn(query, dialect.name)
+  const before = await tablesIn(query, dialect)
   try {
     for (const statement of step.up(dialect)) await query(statement)
   } catch (cause) {
@@ -102,7 +102,7 @@ async function runStep(
       cause,
     })
   }
-  const after = await tablesIn(query, dialect.name)
+  const after = await tablesIn(query, dialect)
   const changed = [...before, ...after].filter(
     (one) => !before.includes(one) || !after.includes(one),
   )
@@ -114,19 +114,14 @@ async function runStep(
   )
 }
 
-const LISTS: Readonly<Record<Dialect['name'], string>> = {
-  sqlite: `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
-  postgres: 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()',
-}
-
-async function tablesIn(query: Query, dialect: Dialect['name']): Promise<readonly string[]> {
-  return (await query<{ name: string }>(LISTS[dialect])).map(({ name }) => name)
+export async function tablesIn(query: Query, { tableNames }: Dialect): Promise<readonly string[]> {
+  return (await query<{ name: string }>(tableNames)).map(({ name }) => name)
 }
 
 /** The tables of extensions, whether somebody still has them or not: by the name of each. */
 export async function extensionTables(
   query: Query,
-  dialect: Dialect['name'],
+  dialect: Dialect,
   tablePrefix: string,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const prefix = extensionPrefix(tablePrefix)

@@ -52,8 +52,9 @@ export const createWebhook = operation({
     judgeHeaders(platform, body.headers)
     requireHeadersAllowed(body.url, body.headers)
     requireReceivable(platform, principal.authority, body.events, 'body.events')
-    await requireKnownTypes(platform, accountOf(principal), body.events)
-    return { apps, url: await judgeAddress(platform, body.url) }
+    const account = accountOf(principal)
+    await requireKnownTypes(platform, account, body.events)
+    return { apps, url: await judgeAddress(platform, account, body.url) }
   },
   async run(call) {
     const { platform, principal, body, prepared } = call

@@ -59,7 +59,7 @@ export const updateWebhook = operation({
       requireReceivable(platform, principal.authority, added)
       await requireKnownTypes(platform, account_id, body.events)
     }
-    return body.url === undefined ? undefined : judgeAddress(platform, body.url)
+    return body.url === undefined ? undefined : judgeAddress(platform, account_id, body.url)
   },
   async run(call) {
     const { platform, principal, tx, params, body, prepared: url, now } = call

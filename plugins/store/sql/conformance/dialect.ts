@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { SqlClient } from '../client.ts'
+import type { Query, SqlClient } from '../client.ts'
 import { integer } from '../rows.ts'
 import type { SqlClientCase } from './harness.ts'
 import { idsOf, insertRow, openWithRows } from './harness.ts'
@@ -25,6 +25,24 @@ export const dialectCases: readonly SqlClientCase[] = [
         for (const id of ids) await insertRow(query, id, null)
       })
       assert.deepEqual(await idsOf(client.read), ['0', 'B', '_', 'a', 'aB', 'a_', '~', 'Ä'])
+    },
+  },
+  {
+    name: 'tableNames: every table by its name, from the transaction that creates it on',
+    async run({ open }) {
+      const client = await open()
+      const names = async (query: Query): Promise<readonly string[]> =>
+        (await query<{ name: string }>(client.dialect.tableNames)).map(({ name }) => name)
+      const before = await names(client.read)
+      assert.ok(!before.includes('named_by_case'))
+      await client.transaction(async (query) => {
+        await query('CREATE TABLE named_by_case (id TEXT)')
+        await query('CREATE INDEX named_by_case_id ON named_by_case (id)')
+        assert.deepEqual(new Set(await names(query)), new Set([...before, 'named_by_case']))
+      })
+      assert.deepEqual(new Set(await names(client.read)), new Set([...before, 'named_by_case']))
+      await client.transaction((query) => query('DROP TABLE named_by_case'))
+      assert.deepEqual(new Set(await names(client.read)), new Set(before))
     },
   },
   {

@@ -9,6 +9,8 @@ import { onConflict } from './statement.ts'
 /** The dialect of one process: it remembers where its claims have ended. */
 export const createDialect = (): Dialect => ({
   name: 'postgres',
+  tableNames: `SELECT relname AS name FROM pg_class WHERE relkind IN ('r', 'p') AND pg_table_is_visible(oid)
+    AND relnamespace <> 'pg_catalog'::regnamespace`,
   bytes: 'BYTEA',
   id: 'TEXT COLLATE "C"',
   serial: 'BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY',

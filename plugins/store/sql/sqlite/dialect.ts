@@ -19,6 +19,7 @@ const FEED: Feed = {
 
 export const SQLITE: Dialect = {
   name: 'sqlite',
+  tableNames: `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
   bytes: 'BLOB',
   id: 'TEXT',
   serial: 'INTEGER PRIMARY KEY AUTOINCREMENT',

@@ -1,25 +1,6 @@
 import { z } from 'zod'
-import type { PartsInput } from '../operations/parts.ts'
-
-/** How the text of a field is parsed. */
-export type FieldKind =
-  'text' | 'time' | 'expiry' | 'integer' | 'number' | 'flag' | 'list' | 'json' | 'secret' | 'files'
-
-/** One field of an operation's input, as the command line takes it. */
-export interface Field {
-  /** Name on the wire: `grace_seconds`. */
-  readonly name: string
-  readonly location: 'path' | 'query' | 'body' | 'part'
-  readonly kind: FieldKind
-  readonly required: boolean
-  /** Whether the text `null` means null. */
-  readonly nullable: boolean
-  readonly description: string
-  /** Whether omitting it means the same as false. */
-  readonly isOff: boolean
-  /** Accepted values; undefined: any. */
-  readonly choices: readonly string[] | undefined
-}
+import type { Field, FieldKind } from './command.ts'
+import type { PartsInput } from './parts.ts'
 
 type Schema = z.core.JSONSchema.BaseSchema
 type Defs = Readonly<Record<string, Schema>>
