@@ -46,7 +46,7 @@ import { servePages } from './studio/setup-page.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Telemetry } from './telemetry/sdk.ts'
 import { startTelemetry } from './telemetry/sdk.ts'
-import { ownVersion } from './operations/catalogue.ts'
+import { ownVersion } from './machine/own-version.ts'
 
 /** A running daemon. */
 export interface Daemon {
