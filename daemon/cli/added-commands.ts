@@ -35,6 +35,8 @@ export async function addedCommands(
 
 /** Undefined when no daemon runs. */
 async function read(env: Terminal['env']): Promise<readonly CommandSpec[] | undefined> {
+  // One elsewhere describes them to its own machine alone.
+  if (readConfig(env).url !== undefined) return []
   const { askSocket } = await import('./ask.ts')
   const request = { method: 'GET', path: COMMANDS_PATH, body: undefined }
   const answer = await askSocket(readConfig(env), request)

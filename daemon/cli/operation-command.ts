@@ -19,6 +19,10 @@ export type Ask = (request: CommandRequest, account: string | undefined) => Prom
 export interface CommandPorts {
   readonly terminal: Terminal
   readonly ask: Ask
+  /** As `ask`, but refused while no daemon runs. */
+  readonly askRunning: Ask
+  /** The brand of the daemon, which names headers. */
+  readonly brand: () => string
   readonly commands: Commands
   /** Receives the exit code. */
   readonly exit: (code: number) => void

@@ -8,10 +8,12 @@ import { addAgent } from './agent.ts'
 import { addBackup } from './backup.ts'
 import { printChecks } from './check.ts'
 import { groupsOf } from './command.ts'
+import { addListen, addTail } from './follow.ts'
 import type { Ask, CommandPorts } from './operation-command.ts'
 import { addShared, operationCommand } from './operation-command.ts'
 import { addOutbox } from './outbox.ts'
 import { printOverview } from './overview.ts'
+import { askRemote, brandOf, remoteOf } from './remote.ts'
 import { addServing } from './serve.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -27,7 +29,7 @@ export async function runCli(
   args: readonly string[],
   terminal: Terminal,
   commands: Commands,
-  ask: Ask = askOf(terminal),
+  ask?: Ask,
 ): Promise<number> {
   let code = 0
   const exit = (exitCode: number): void => {
@@ -35,7 +37,14 @@ export async function runCli(
   }
   try {
     const added = await addedCommands(args, terminal, knownCommands(commands))
-    const ports = { terminal, ask, commands, exit }
+    const ports = {
+      terminal,
+      ask: ask ?? askOf(terminal),
+      askRunning: ask ?? askRunningOf(terminal),
+      brand: () => brandOf(readConfig(terminal.env)),
+      commands,
+      exit,
+    }
     const program = createProgram([...commands.specs, ...added], ports)
     await program.parseAsync(args, { from: 'user' })
     return code
@@ -47,7 +56,7 @@ export async function runCli(
 }
 
 /** Commands beside those of operations. */
-const OWN_COMMANDS = ['serve', 'dispatch', 'doctor', 'agent', 'outbox', 'help']
+const OWN_COMMANDS = ['serve', 'dispatch', 'doctor', 'agent', 'outbox', 'backup', 'listen', 'help']
 
 function knownCommands({ specs }: Commands): ReadonlySet<string | undefined> {
   return new Set([...OWN_COMMANDS, ...specs.map(({ group }) => group)])
@@ -56,11 +65,27 @@ function knownCommands({ specs }: Commands): ReadonlySet<string | undefined> {
 function askOf({ env }: Terminal): Ask {
   return async (request, account) => {
     const config = readConfig(env)
+    const remote = remoteOf(config)
+    if (remote !== undefined) return askRemote(remote, request, account)
     // What a store logs when it opens belongs in a daemon's log; a command prints its response.
     const { createLog } = await import('../telemetry/log.ts')
     const log = createLog(config.logLevel === 'info' ? 'warn' : config.logLevel)
     const { askDaemon } = await import('./ask.ts')
     return askDaemon(config, log, request, account)
+  }
+}
+
+function askRunningOf({ env }: Terminal): Ask {
+  return async (request, account) => {
+    const config = readConfig(env)
+    const remote = remoteOf(config)
+    if (remote !== undefined) return askRemote(remote, request, account)
+    const { askSocket } = await import('./ask.ts')
+    const answer = await askSocket(config, request, account)
+    if (answer !== undefined) return answer
+    throw new ConfigError(
+      'KEYHOOK_DATA_DIR has no running daemon: start it with `keyhook serve`, or name another with KEYHOOK_URL',
+    )
   }
 }
 
@@ -95,6 +120,9 @@ function createProgram(specs: readonly CommandSpec[], ports: CommandPorts): Comm
   addBackup(program, terminal)
   const own = program.commands.map((one) => ({ name: one.name(), summary: one.description() }))
   addGroups(program, specs, ports)
+  const events = program.commands.find((one) => one.name() === 'event')
+  if (events !== undefined) addTail(events, ports)
+  addListen(program, ports)
   // Last, because commands inherit the help configuration when they are added.
   program.configureHelp({ formatHelp: () => printOverview(own, specs) })
   return program

@@ -34,6 +34,8 @@ import {
   parsePlugins,
   parsePort,
   parseRate,
+  parseRemoteKey,
+  parseRemoteUrl,
   parseRetrySchedule,
   parseScopeFamilies,
   readMasterKeys,
@@ -163,6 +165,19 @@ export const SETTINGS = {
     shown: '',
     secret: true,
     parse: parseOwnerPassword,
+  }),
+  url: optionalSetting({
+    env: 'KEYHOOK_URL',
+    doc: 'Address of a daemon elsewhere, which commands of the command line then reach instead of the one of this machine.',
+    shown: 'the daemon of KEYHOOK_DATA_DIR',
+    parse: parseRemoteUrl,
+  }),
+  key: optionalSetting({
+    env: 'KEYHOOK_KEY',
+    doc: 'Developer key or operator token with which commands reach KEYHOOK_URL.',
+    shown: 'none',
+    secret: true,
+    parse: parseRemoteKey,
   }),
   operatorToken: optionalSetting({
     env: 'KEYHOOK_OPERATOR_TOKEN',

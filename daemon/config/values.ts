@@ -21,6 +21,19 @@ export function parseBaseUrl(text: string): string {
   return url.href.replace(/\/$/, '')
 }
 
+/** A key is sent there: over https, or on this machine. */
+export function parseRemoteUrl(text: string): string {
+  const href = parseBaseUrl(text)
+  const { protocol, hostname } = new URL(href)
+  if (protocol === 'https:' || LOOPBACK.has(hostname)) return href
+  throw new Error('must be an https address, because a key is sent there; http is for loopback')
+}
+
+export function parseRemoteKey(text: string): string {
+  if (/^[\x21-\x7e]{1,500}$/.test(text)) return text
+  throw new Error('must be a developer key or the operator token')
+}
+
 /** A domain name, not an address: apps have names below it. */
 export function parseDomain(text: string): string {
   const domain = text.toLowerCase()

@@ -47,8 +47,16 @@ async function connect(address: RabbitMqAddress, lost: () => void): Promise<Conn
     .catch((cause: unknown) => {
       throw refusalOf(cause) ?? cause
     })
+  let isBlocked = false
   opened.on('error', () => undefined)
   opened.on('close', lost)
+  // A server short of memory or disk keeps the connection, and reads nothing from it.
+  opened.on('blocked', () => {
+    isBlocked = true
+  })
+  opened.on('unblocked', () => {
+    isBlocked = false
+  })
   const close = async (): Promise<void> => {
     lost()
     const timeout = delay(CLOSE_TIMEOUT, undefined, { ref: false })
@@ -59,7 +67,8 @@ async function connect(address: RabbitMqAddress, lost: () => void): Promise<Conn
   }
   try {
     const channel = await opened.createConfirmChannel()
-    return { send: createSend(address, channel, close), close }
+    const send = createSend(address, channel, close)
+    return { send: async (message) => (isBlocked ? refusedAs('full') : send(message)), close }
   } catch (cause) {
     await close()
     throw cause

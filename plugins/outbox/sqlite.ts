@@ -119,7 +119,7 @@ async function readRows(
   const sizes = await query(
     `SELECT position, octet_length(data) AS bytes FROM ${OUTBOX_TABLE}
      WHERE refused_at IS NULL AND version = ${OUTBOX_VERSION}
-       AND account_id NOT IN (SELECT value FROM json_each(?))
+       AND CAST(account_id AS TEXT) NOT IN (SELECT value FROM json_each(?))
      ORDER BY position LIMIT ?`,
     [JSON.stringify(except), limits.rows],
   )
