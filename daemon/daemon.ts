@@ -13,7 +13,7 @@ import type { Inspect, Opened, Storage } from './composition/open.ts'
 import { openPlatform } from './composition/open.ts'
 import { loadExtensions, unloadedExtensions } from './composition/extensions/open.ts'
 import type { Extensions } from './composition/plugins.ts'
-import { daemonNeeds, requireInstalled } from './composition/packages.ts'
+import { daemonNeeds, requireInstalled, startsTelemetry } from './composition/packages.ts'
 import { requireOwnOutbox } from './composition/outbox.ts'
 import type { Roles } from './composition/work.ts'
 import type { Records } from '../plugins/platform/contract/records.ts'
@@ -44,6 +44,9 @@ import { apiPages } from './openapi/pages.ts'
 import type { Platform } from './platform.ts'
 import { servePages } from './studio/setup-page.ts'
 import type { Log } from './telemetry/log.ts'
+import type { Telemetry } from './telemetry/sdk.ts'
+import { startTelemetry } from './telemetry/sdk.ts'
+import { ownVersion } from './machine/own-version.ts'
 
 /** A running daemon. */
 export interface Daemon {
@@ -103,6 +106,10 @@ async function serve(
   closers.push(() => folder.release())
   const config = fitToProcess(given, log)
   await reportReaders(log)
+  const telemetry = startsTelemetry(config)
+    ? await startTelemetry(process.env, log, ownVersion())
+    : undefined
+  closers.push(() => telemetry?.close())
   const leaving = new AbortController()
   const listeners: Listener[] = []
   const closeListeners = (): unknown => Promise.all(listeners.map((one) => one.close(CLOSE_GRACE)))
@@ -121,6 +128,7 @@ async function serve(
     families,
     leaving: leaving.signal,
     extensions,
+    telemetry,
   })
   closers.push(() => local.close())
   const { platform, metrics } = local
@@ -149,6 +157,7 @@ async function serve(
     pages: api ? pages : [],
     log,
     metrics,
+    tracing: telemetry?.tracing,
     leaving: leaving.signal,
   })
   const { observer } = await local.start({ dispatch })
@@ -237,6 +246,8 @@ export interface Serving {
   readonly leaving?: AbortSignal
   /** Default: none are loaded, and what needs one is unavailable. */
   readonly extensions?: Extensions
+  /** Default: no spans are made. */
+  readonly telemetry?: Telemetry | undefined
 }
 
 /** Opens the daemon without listeners and without sending, for a command while no daemon runs. */
@@ -248,7 +259,7 @@ export async function openLocal(
   ownHosts: readonly string[] = [],
   { families = FAMILIES, appsPort = appsPortOf(config), leaving, ...serving }: Serving = {},
 ): Promise<Local> {
-  const { extensions = await unloadedExtensions(config) } = serving
+  const { extensions = await unloadedExtensions(config), telemetry } = serving
   return openInOrder(async (closers) => {
     let migrated: readonly string[] = []
     const opened = await openPlatform({
@@ -268,6 +279,7 @@ export async function openLocal(
       ownHosts,
       leaving,
       extensions,
+      telemetry,
     })
     closers.push(() => opened.close())
     const control = await openControl(opened, families, log, folder)

@@ -32,6 +32,7 @@ import {
   recordOf,
 } from './internal/arguments.ts'
 import { isSecret } from './webhook/secret.ts'
+import { parseTraceparent } from './webhook/traceparent.ts'
 
 export const SCOPE: Kind = {
   allowed: 'a scope, family:action with wildcards',
@@ -211,7 +212,13 @@ export const ENGINE_OPTIONS: Kind = optionsOf({
   lease: optional(POSITIVE),
   events: optionsOf(LISTENERS),
   isBuiltIn: optional(FUNCTION),
+  tracing: optional(portOf('current', 'publish', 'attempt')),
 } satisfies Record<keyof EngineOptions, Kind>)
+
+const TRACEPARENT: Kind = {
+  allowed: 'a W3C traceparent of version 00',
+  accepts: (value) => typeof value === 'string' && parseTraceparent(value) !== undefined,
+}
 
 export const NEW_EVENTS: Kind = {
   ...listOf(
@@ -223,6 +230,7 @@ export const NEW_EVENTS: Kind = {
       created_at: INSTANT,
       body: BYTES,
       supplied: BOOLEAN,
+      traceparent: optional(TRACEPARENT),
     }),
   ),
   allowed: 'a list of events, as newEvent returns them',

@@ -15,6 +15,8 @@ const MODULES = {
   stripe: 'stripe',
   amqplib: 'amqplib',
   '@redis/client': '@redis/client',
+  '@opentelemetry/api': '@opentelemetry/api',
+  '@opentelemetry/sdk-node': '@opentelemetry/sdk-node',
   unpdf: 'unpdf',
   mammoth: 'mammoth',
   'read-excel-file': 'read-excel-file/node',

@@ -65,6 +65,7 @@ export const createPush = operation({
       apps: appsOf(call, task),
       description: `Updates of the A2A task ${task.id}`,
       standard_headers: platform.standardHeaders,
+      trace_headers: false,
       rate_limit: null,
       // One status after the other.
       concurrency: 1,

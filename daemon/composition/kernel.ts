@@ -3,6 +3,7 @@ import { isFinal } from '../../lib/delivery/state.ts'
 import { createEngine } from '../../lib/engine/engine.ts'
 import type { Keyring } from '../../lib/engine/keyring.ts'
 import type { AttemptedDelivery, EngineEvents } from '../../lib/engine/ports.ts'
+import type { Tracing } from '../../lib/engine/tracing.ts'
 import { createVerifier } from '../../lib/engine/verifier.ts'
 import { requiredScope } from '../../lib/scope/cover.ts'
 import type { ScopeUniverse } from '../../lib/scope/syntax.ts'
@@ -35,6 +36,7 @@ interface Parts extends Machine {
   readonly destinations: Destinations
   readonly metrics: Metrics
   readonly log: Log
+  readonly tracing: Tracing | undefined
 }
 
 /** Creates keys and webhooks over a store; nothing is sent yet. */
@@ -62,6 +64,7 @@ export async function createKernel(parts: Parts): Promise<Kernel> {
     lease: config.webhookTimeoutMs + config.webhookLeaseMarginMs,
     isBuiltIn: eventTypes.isBuiltIn,
     events: watchedBy(metrics, parts.log),
+    tracing: parts.tracing,
   })
   const verifier = createVerifier({
     store: store.keys,

@@ -19,9 +19,11 @@ import { clockOf, createRandom } from '../machine/ports.ts'
 import { keepInstallation, markFolder, requireDatabase } from '../machine/installation.ts'
 import { openKeyring, requireMasterKey } from '../machine/master-key.ts'
 import type { AppsHosting, Machine, Platform, Queues, Service } from '../platform.ts'
+import { createBacklogReading } from '../sending/backlog.ts'
 import { createSearchQueue } from '../queues/reads.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Telemetry } from '../telemetry/sdk.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { createApplyingQueue } from '../trees/applying-queue.ts'
 import { createWriteQueue } from '../queues/writes.ts'
@@ -84,6 +86,8 @@ export interface Opening {
   readonly clock?: Clock | undefined
   /** Default: those of the settings. */
   readonly prices?: Prices | undefined
+  /** Receives spans and metrics. Default: none are made for anybody. */
+  readonly telemetry?: Telemetry | undefined
   /** Limits of requests and responses. Default: those of production. */
   readonly traffic?: TrafficLimits | undefined
 }
@@ -141,6 +145,7 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
     destinations: plugins.destinations,
     metrics,
     log,
+    tracing: opening.telemetry?.tracing,
   }
   const kernel = await createKernel(parts)
   const platform: Platform = {
@@ -164,6 +169,12 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
   const { changes } = store
   const traffic = createTraffic({ clock, changes, leaving: opening.leaving }, opening.traffic)
   watchBilling(platform, metrics)
+  metrics.watchSending(kernel.engine.lease, {
+    now: () => clock.now(),
+    backlog: createBacklogReading(platform),
+    claimed: () => kernel.engine.dispatcher.claimed,
+    connections: () => store.connectionUse(),
+  })
   metrics.watchBytes(() => bytesInProgress(traffic))
   return {
     platform,
@@ -172,6 +183,8 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
     async start(roles) {
       const work = await startWork({ platform, metrics, config, log, families }, roles)
       closers.push(() => work.stop())
+      // By now all metrics are registered.
+      opening.telemetry?.exportMetrics(metrics.registry)
       return work
     },
   }

@@ -8,6 +8,7 @@ import {
 } from '../../plugins/registry.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/config.ts'
+import { asksForTelemetry } from '../telemetry/sdk.ts'
 import { unloadedExtensions } from './extensions/open.ts'
 
 /** What decides on the packages that an opening needs. */
@@ -19,6 +20,8 @@ export interface Needing {
   readonly holdsFolder: boolean
   /** Contracts whose built-in implementation is not used. */
   readonly replaced: ReadonlySet<ContractName>
+  /** Whether the SDK of OpenTelemetry is started here, or spans go to a provider of the process. */
+  readonly telemetry: 'started' | 'joined' | 'none'
 }
 
 type Need = (needing: Needing) => boolean
@@ -41,12 +44,20 @@ const NEEDS = {
   stripe: ({ config }) => config.billing === 'stripe',
   amqplib: ({ config }) => config.destinations.rabbitmq.length > 0,
   '@redis/client': ({ config }) => config.destinations.redis.length > 0,
+  '@opentelemetry/api': ({ telemetry }) => telemetry !== 'none',
+  '@opentelemetry/sdk-node': ({ telemetry }) => telemetry === 'started',
 } as const satisfies Partial<Record<OptionalPackage, Need>>
+
+/** Whether the settings, the standard ones included, ask for spans and metrics of OpenTelemetry. */
+export function startsTelemetry({ tracing }: Config): boolean {
+  return tracing === 'on' || asksForTelemetry(process.env)
+}
 
 /** What the daemon opens by its settings. */
 export async function daemonNeeds(config: Config): Promise<Needing> {
   const { replaced } = await unloadedExtensions(config)
-  return { config, database: config.databaseUrl, holdsFolder: true, replaced }
+  const telemetry = startsTelemetry(config) ? 'started' : 'none'
+  return { config, database: config.databaseUrl, holdsFolder: true, replaced, telemetry }
 }
 
 /**

@@ -497,6 +497,12 @@ export const SETTINGS = {
     fallback: [],
     parse: parseBlocks,
   } satisfies Setting<readonly Cidr[]>,
+  tracing: choiceSetting({
+    env: 'KEYHOOK_TRACING',
+    doc: 'Whether spans are made for OpenTelemetry: on or off. A daemon also makes them where OTEL_ settings ask for it.',
+    fallback: 'off',
+    choices: ['off', 'on'],
+  }),
   logLevel: choiceSetting({
     env: 'KEYHOOK_LOG_LEVEL',
     doc: 'Log level of the JSON lines on standard error: debug, info, warn, error or silent.',

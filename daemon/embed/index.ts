@@ -22,6 +22,9 @@ import type { PaymentProcessorPlugin } from '../../plugins/billing/contract.ts'
 import { apiPages } from '../openapi/pages.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createLog } from '../telemetry/log.ts'
+import { joinTelemetry } from '../telemetry/sdk.ts'
+import type { ProcessTracing } from '../telemetry/tracing.ts'
+import { ownVersion } from '../machine/own-version.ts'
 import { createUpdateAccount } from './accounts.ts'
 import { createEmbeddedBilling } from './billing.ts'
 import type { ServedFamily } from './families.ts'
@@ -106,8 +109,10 @@ async function open(options: KeyhookOptions): Promise<Keyhook> {
     database: database ?? config.databaseUrl,
     holdsFolder: database === undefined,
     replaced: extensions.replaced,
+    telemetry: config.tracing === 'on' ? 'joined' : 'none',
   })
   const log = createLog(config.logLevel)
+  const telemetry = config.tracing === 'on' ? await joinTelemetry(ownVersion()) : undefined
   const served = servedFamilies(families, config)
   const hasApps = servesApps(families)
   const opened = await openInOrder(async (closers) => {
@@ -143,6 +148,7 @@ async function open(options: KeyhookOptions): Promise<Keyhook> {
       ownHosts: [],
       extensions,
       processor,
+      telemetry,
     })
     closers.push(() => opened.close())
     const work = await opened.start({ dispatch, billing: true })
@@ -151,7 +157,7 @@ async function open(options: KeyhookOptions): Promise<Keyhook> {
     closers.push(() => hosting.stop())
     return opened
   })
-  return assemble(opened, { config, log, served, database })
+  return assemble(opened, { config, log, served, database, tracing: telemetry?.tracing })
 }
 
 function isUnnamed({ database, dataDir, databaseUrl }: KeyhookOptions): boolean {
@@ -177,9 +183,10 @@ interface Setting {
   readonly log: Log
   readonly served: readonly Family[]
   readonly database: unknown
+  readonly tracing: ProcessTracing | undefined
 }
 
-function assemble(opened: Opened, { config, log, served, database }: Setting): Keyhook {
+function assemble(opened: Opened, { config, log, served, database, tracing }: Setting): Keyhook {
   const { platform, metrics, traffic } = opened
   const { verifier, universe, engine, store } = platform
   const toNeed = createNeeds(universe)
@@ -206,6 +213,7 @@ function assemble(opened: Opened, { config, log, served, database }: Setting): K
       pages: [pages],
       log,
       metrics,
+      tracing,
       leaving: new AbortController().signal,
     }).callback()
     return (request, response) => void handler(request, response)

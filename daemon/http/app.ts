@@ -4,12 +4,14 @@ import { httpError } from '../operations/errors.ts'
 import type { Family } from '../operations/family.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { ProcessTracing } from '../telemetry/tracing.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { createRoutes } from '../telemetry/request-metrics.ts'
 import { hostCheck, securityHeaders } from './middleware/security.ts'
 import { answerError, errorHandler } from './middleware/error-handler.ts'
 import type { ErrorListener } from './middleware/error-handler.ts'
 import { holdOthers } from './middleware/hold-responses.ts'
-import { logRequests, requestId } from './middleware/request-log.ts'
+import { countRequests, logRequests, requestId, traceRequests } from './middleware/request-log.ts'
 import { mount } from './mount.ts'
 import type { IsOperator } from './resolve.ts'
 import { operatorCheck } from './resolve.ts'
@@ -36,6 +38,8 @@ export interface AppOptions {
   readonly pages: readonly Step[]
   readonly log: Log
   readonly metrics: Metrics
+  /** Default: no spans are made. */
+  readonly tracing?: ProcessTracing | undefined
   /** Aborts when the process stops. */
   readonly leaving: AbortSignal
 }
@@ -48,6 +52,9 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   app.silent = true
   app.use(requestId(platform.random))
   app.use(logRequests(log))
+  const routeOf = createRoutes(families.flatMap((family) => family.operations))
+  app.use(countRequests(metrics.requested, routeOf))
+  if (options.tracing !== undefined) app.use(traceRequests(options.tracing, routeOf))
   app.use(securityHeaders())
   const trustedProxies = options.trustedProxies ?? []
   app.use(

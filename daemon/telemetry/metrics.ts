@@ -3,9 +3,14 @@ import { createPaymentCounts } from '../billing/payments/counts.ts'
 import type { OutboxStatus } from '../worker/outbox/status.ts'
 import type { EngineEvents } from '../../lib/engine/ports.ts'
 import type { VerifierCounts } from '../../lib/engine/verifier.ts'
+import type { Millis } from '../../lib/time.ts'
+import type { SendingSources } from './delivery-metrics.ts'
+import { addAttemptMetrics, addSendingMetrics } from './delivery-metrics.ts'
 import { addProcessMetrics } from './process-metrics.ts'
 import type { Sample } from './prometheus.ts'
 import { CONTENT_TYPE, Counter, Histogram, Registry } from './prometheus.ts'
+import type { CountRequest } from './request-metrics.ts'
+import { addRequestMetrics } from './request-metrics.ts'
 
 type Counts<Name extends string> = Record<Name, number>
 
@@ -23,6 +28,12 @@ const NO_CONNECTIONS: Readonly<ConnectionCounts> = {
 }
 
 export interface Metrics {
+  /** All metrics. */
+  readonly registry: Registry
+  /** Counts one response. */
+  readonly requested: CountRequest
+  /** Registers what sending is measured by. */
+  watchSending(lease: Millis, sources: SendingSources): void
   readonly engine: Partial<EngineEvents>
   /** Incremented by the verifier, and read with the metrics. */
   readonly verifications: VerifierCounts
@@ -72,7 +83,7 @@ export function createMetrics(): Metrics {
     help: string,
     label: string,
     counts: Values | VerifierCounts,
-  ): void => registry.add('counter', name, help, () => samplesOf(label, counts))
+  ): void => registry.add('counter', name, help, () => samplesOf(label, counts), [label])
   const events = new Counter(
     registry,
     'keyhook_events_accepted_total',
@@ -91,6 +102,7 @@ export function createMetrics(): Metrics {
     'Time an attempt took.',
     SECONDS,
   )
+  const late = addAttemptMetrics(registry)
   const settled = new Counter(
     registry,
     'keyhook_attempts_recorded_total',
@@ -164,6 +176,12 @@ export function createMetrics(): Metrics {
     payments.swept,
   )
   return {
+    registry,
+    requested: addRequestMetrics(registry, SECONDS),
+    watchSending(lease, sources) {
+      late.setLease(lease)
+      addSendingMetrics(registry, sources)
+    },
     payments,
     watchOutbox(status) {
       addCounts(
@@ -186,6 +204,7 @@ export function createMetrics(): Metrics {
         'Open holds, and events of the payment processor that wait, of all processes.',
         // Without an answer of the store there is no value; the other metrics are shown.
         async () => samplesOf('what', await read().catch(() => ({ holds: NaN, events: NaN }))),
+        ['what'],
       )
     },
     verifications,
@@ -199,10 +218,11 @@ export function createMetrics(): Metrics {
         events.inc(count)
         commits.inc()
       },
-      attempted(attempt) {
+      attempted(attempt, of) {
         const result = attempt.error ?? 'succeeded'
         attempts[result] = (attempts[result] ?? 0) + 1
         duration.observe(attempt.duration / 1000)
+        late.observe(attempt, of)
       },
       settled(count) {
         settled.inc(count)
@@ -221,6 +241,7 @@ export function createMetrics(): Metrics {
         'keyhook_bytes_in_progress',
         'Bytes that request bodies and responses hold, by pool.',
         () => samplesOf('pool', read()),
+        ['pool'],
       )
     },
     unacknowledged() {

@@ -12,17 +12,20 @@ interface Metric {
   readonly type: 'counter' | 'gauge'
   readonly help: string
   readonly read: () => readonly Sample[]
+  readonly labels: readonly string[]
 }
 
-const gauge = (help: string, read: () => readonly Sample[]): Metric => ({
+const gauge = (help: string, read: () => readonly Sample[], ...labels: string[]): Metric => ({
   type: 'gauge',
   help,
   read,
+  labels,
 })
 const counter = (help: string, read: () => readonly Sample[]): Metric => ({
   type: 'counter',
   help,
   read,
+  labels: [],
 })
 
 /** Once: a clock that is set later must not look like a restart. */
@@ -53,18 +56,22 @@ const METRICS: Readonly<Record<string, Metric>> = {
   nodejs_external_memory_bytes: gauge('Memory outside of the heap in bytes.', () => [
     { value: process.memoryUsage().external },
   ]),
-  nodejs_active_resources: gauge('Resources that keep the event loop alive, by type.', () =>
-    countResources(),
+  nodejs_active_resources: gauge(
+    'Resources that keep the event loop alive, by type.',
+    () => countResources(),
+    'type',
   ),
-  nodejs_version_info: gauge('Version of Node.', () => [
-    { labels: { version: process.version }, value: 1 },
-  ]),
+  nodejs_version_info: gauge(
+    'Version of Node.',
+    () => [{ labels: { version: process.version }, value: 1 }],
+    'version',
+  ),
 }
 
 /** Adds metrics of this process, each name after the prefix. */
 export function addProcessMetrics(registry: Registry, prefix: string): void {
-  for (const [name, { type, help, read }] of Object.entries(METRICS)) {
-    registry.add(type, `${prefix}${name}`, help, read)
+  for (const [name, { type, help, read, labels }] of Object.entries(METRICS)) {
+    registry.add(type, `${prefix}${name}`, help, read, labels)
   }
   addDelay(registry, prefix)
 }
@@ -74,14 +81,16 @@ function addDelay(registry: Registry, prefix: string): void {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION })
   delay.enable()
   const name = `${prefix}nodejs_eventloop_lag_seconds`
-  registry.add('gauge', name, 'Delay of the event loop since the last reading.', () => {
+  const read = (): readonly Sample[] => {
     const samples = QUANTILES.map((quantile) => ({
       labels: { quantile },
       value: Math.max(0, delay.percentile(quantile * 100) / NANOS - RESOLUTION / 1000),
     }))
     delay.reset()
     return samples
-  })
+  }
+  const help = 'Delay of the event loop since the last reading.'
+  registry.add('gauge', name, help, read, ['quantile'])
 }
 
 /** Nothing where there is no /proc. */

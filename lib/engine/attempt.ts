@@ -2,17 +2,20 @@ import { judgeResult } from '../delivery/outcome.ts'
 import type { RetrySchedule } from '../delivery/schedule.ts'
 import { isFinal } from '../delivery/state.ts'
 import { transition } from '../delivery/transition.ts'
-import type { Millis } from '../time.ts'
+import type { Instant, Millis } from '../time.ts'
 import { SECOND } from '../time.ts'
 import type { BrandNames } from '../webhook/headers.ts'
 import { deliveryHeaders } from '../webhook/headers.ts'
 import type { Clock, DeliveryRecord, Sender, SettledAttempt } from './ports.ts'
+import type { Tracing } from './tracing.ts'
 import type { DecryptedSecret, Target } from './targets.ts'
 import { liveSecrets } from './targets.ts'
 
 /** A finished attempt that is not recorded yet. */
 export interface FinishedAttempt extends SettledAttempt {
   readonly account_id: string
+  readonly created_at: Instant
+  readonly lease_until: Instant | null
   /** The address that it was sent to. */
   readonly url: string
 }
@@ -25,6 +28,7 @@ export interface AttemptOptions {
   readonly timeout: Millis
   /** Uniform in [0, 1), for jitter. */
   readonly chance: () => number
+  readonly tracing?: Tracing | undefined
 }
 
 /** Maximum bytes of a response body that are stored. */
@@ -35,12 +39,20 @@ export type MakeAttempt = (
   claim: string,
   body: Uint8Array,
   target: Target & { readonly secrets: readonly DecryptedSecret[] },
+  /** The context that is stored with the event. */
+  traceparent?: string,
 ) => Promise<FinishedAttempt>
 
 /** Creates a function that makes one attempt: it signs, sends, judges the response and computes the next state. */
 export function createAttempt(options: AttemptOptions): MakeAttempt {
-  const { sender, clock, names, schedule, timeout, chance } = options
-  return async (delivery, claim, body, target) => {
+  const { sender, clock, names, schedule, timeout, chance, tracing } = options
+  if (tracing === undefined) return attempt
+  return (delivery, claim, body, target, traceparent) =>
+    tracing.attempt(delivery, traceparent, (own) => attempt(delivery, claim, body, target, own))
+
+  async function attempt(
+    ...[delivery, claim, body, target, traceparent]: Parameters<MakeAttempt>
+  ): Promise<FinishedAttempt> {
     const started = clock.now()
     const result = await sender.send({
       url: target.webhook.url,
@@ -54,6 +66,7 @@ export function createAttempt(options: AttemptOptions): MakeAttempt {
         secrets: liveSecrets(target.secrets, started),
         standardHeaders: target.webhook.standard_headers,
         custom: target.headers,
+        traceparent: target.webhook.trace_headers ? traceparent : undefined,
       }),
       body,
       timeout,
@@ -74,6 +87,8 @@ export function createAttempt(options: AttemptOptions): MakeAttempt {
       delivery_id: delivery.id,
       webhook_id: delivery.webhook_id,
       account_id: delivery.account_id,
+      created_at: delivery.created_at,
+      lease_until: delivery.next_at,
       url: target.webhook.url,
       claim,
       verdict,

@@ -19,6 +19,8 @@ export interface Dispatcher extends Handover {
   start(): Promise<void>
   /** What delays sends to a webhook in this process; undefined when it knows of no work for it. */
   delaysOf(webhookId: string): SendDelays | undefined
+  /** Deliveries that this process has claimed: sends in progress, and those that wait for a slot. */
+  readonly claimed: { readonly sending: number; readonly queued: number }
   /** Searches for work that was committed without a notification: of these webhooks, or of all. */
   refresh(webhookIds?: readonly string[]): Promise<void>
   /**
@@ -109,10 +111,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       cancelPacing = clock.after(Math.min(pacedAt - now, MAX_PACED_SLEEP), fillSlots)
   }
 
-  async function sendClaimed(
-    queue: WebhookQueue,
-    { delivery, body }: ClaimedDelivery,
-  ): Promise<void> {
+  async function sendClaimed(queue: WebhookQueue, claimed: ClaimedDelivery): Promise<void> {
+    const { delivery } = claimed
     const found = findTarget(delivery)
     const target = found instanceof Promise ? await found : found
     // Changed limits apply from the next send on, also to queued deliveries.
@@ -120,7 +120,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const hasLease = (delivery.next_at ?? 0) - clock.now() >= timeout
     if (target === undefined || !isActive(target)) pause(queue, PAUSE)
     else if (!isSendable(target)) pause(queue, UNREADABLE_PAUSE)
-    else if (hasLease && running) return sendInSlot(queue, delivery, body, target)
+    else if (hasLease && running) return sendInSlot(queue, claimed, target)
     queue.pace.refund()
     await releaseUnsent([delivery])
     freeSlot(queue)
@@ -145,12 +145,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   async function sendInSlot(
     queue: WebhookQueue,
-    delivery: DeliveryRecord,
-    body: Uint8Array,
+    { delivery, body, traceparent }: ClaimedDelivery,
     target: Sendable,
   ): Promise<void> {
     try {
-      const finished = await attempt(delivery, delivery.claim ?? freshClaim, body, target)
+      const claim = delivery.claim ?? freshClaim
+      const finished = await attempt(delivery, claim, body, target, traceparent)
       queues.recordResponse(queue, finished.attempt.error !== 'timeout')
       record(finished)
     } catch (cause) {
@@ -281,6 +281,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       await backlog.read()
       running = true
       backlog.start()
+    },
+    get claimed() {
+      return { sending: queues.busy, queued: queues.queued }
     },
     delaysOf: (webhookId) => queues.delaysOf(webhookId, clock.now()),
     refresh: (webhookIds) => backlog.refresh(webhookIds),

@@ -20,6 +20,7 @@ import type { Clock, EngineEvents, EngineStore, NewEvent, RandomBytes, Sender } 
 import type { SettledGroup } from './recorder.ts'
 import { createRecorder } from './recorder.ts'
 import type { Targets } from './targets.ts'
+import type { Tracing } from './tracing.ts'
 import { createTargets } from './targets.ts'
 
 export interface EngineOptions {
@@ -41,6 +42,8 @@ export interface EngineOptions {
   /** The types that a subscription to `*` includes. Default: none. */
   readonly isBuiltIn?: IsBuiltIn
   readonly events?: Partial<EngineEvents>
+  /** Makes spans of publications and attempts. Default: none are made. */
+  readonly tracing?: Tracing | undefined
 }
 
 /** Publishes events and delivers them to webhooks. */
@@ -76,7 +79,19 @@ export const LEASE_MARGIN: Millis = 20 * SECOND
  * @throws TypeError when the lease is not longer than the timeout: no send could then begin
  */
 export function createEngine(options: EngineOptions): Engine {
-  const { store, sender, clock, random, newId, keyring, names, schedule, limits, timeout } = options
+  const {
+    store,
+    sender,
+    clock,
+    random,
+    newId,
+    keyring,
+    names,
+    schedule,
+    limits,
+    timeout,
+    tracing,
+  } = options
   const events = guardListeners(options.events ?? {})
   const lease = options.lease ?? timeout + LEASE_MARGIN
   if (lease <= timeout) throw new TypeError('the lease must be longer than the timeout')
@@ -100,14 +115,14 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   const targets = createTargets(store, keyring)
-  const publishIn = createPublishIn({ clock, newId, workAvailable, isBuiltIn, events })
+  const publishIn = createPublishIn({ clock, newId, workAvailable, isBuiltIn, events, tracing })
   const recorder = createRecorder({ store, clock, events, settled, recovered })
   const newClaim = (): string => `${store.claimant}.${newId()}`
   const chance = (): number => (random(1)[0] ?? 0) / 256
   const dispatcher = createDispatcher({
     store,
     targets,
-    attempt: createAttempt({ sender, clock, names, schedule, timeout, chance }),
+    attempt: createAttempt({ sender, clock, names, schedule, timeout, chance, tracing }),
     recorder,
     recovered,
     workAvailable,
@@ -129,9 +144,12 @@ export function createEngine(options: EngineOptions): Engine {
     lease,
     isBuiltIn,
     events,
+    tracing,
   })
   const rule = options.disabling
-  watchHealth({ store, settled, publishIn, rule, clock, newEvent, events })
+  // No request asks for these events: they are of no trace.
+  const publishUntraced = createPublishIn({ clock, newId, workAvailable, isBuiltIn, events })
+  watchHealth({ store, settled, publishIn: publishUntraced, rule, clock, newEvent, events })
 
   return {
     outbox,

@@ -12,6 +12,8 @@ import type {
   PublishOutcome,
 } from './ports.ts'
 import type { Signal } from './signal.ts'
+import type { Tracing } from './tracing.ts'
+import { withContext } from './tracing.ts'
 
 /** A notification that pending work of a webhook was committed. */
 export interface WorkAvailable {
@@ -64,9 +66,12 @@ export function createPublishIn(options: {
   readonly workAvailable: Signal<WorkAvailable>
   readonly isBuiltIn: IsBuiltIn
   readonly events?: Partial<EngineEvents>
+  readonly tracing?: Tracing | undefined
 }): PublishIn {
-  const { clock, newId, workAvailable, isBuiltIn } = options
-  return async (tx, events, except) => {
+  const { clock, newId, workAvailable, isBuiltIn, tracing } = options
+  return async (tx, given, except) => {
+    // Another unit of work ends it: the span of the caller is that of the commit.
+    const events = withContext(given, tracing?.current())
     const [first] = events
     if (first === undefined) return []
     const now = clock.now()

@@ -18,6 +18,8 @@ import type {
 } from './ports.ts'
 import type { Signal } from './signal.ts'
 import type { AccountTargets, Target, Targets } from './targets.ts'
+import type { Tracing } from './tracing.ts'
+import { withContext } from './tracing.ts'
 import type { WaitingCall, WaitingLimits } from './waiting-calls.ts'
 import { createWaitingCalls } from './waiting-calls.ts'
 
@@ -58,6 +60,7 @@ export interface OutboxOptions {
   readonly lease: Millis
   readonly isBuiltIn: IsBuiltIn
   readonly events?: Partial<EngineEvents>
+  readonly tracing?: Tracing | undefined
   /** Limits of a group and of the waiting calls. */
   readonly waiting?: WaitingLimits
 }
@@ -218,7 +221,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
     }
     for (const delivery of publication.deliveries) {
       if (delivery.claim !== null) {
-        handover.send({ delivery, body: publication.event.body })
+        const { body, traceparent } = publication.event
+        handover.send({ delivery, body, traceparent })
       } else if (delivery.status === 'pending') {
         const { webhook_id, account_id, created_at } = delivery
         workAvailable.emit({ webhook_id, account_id, due: created_at })
@@ -230,22 +234,27 @@ export function createOutbox(options: OutboxOptions): Outbox {
     for (const { claim, webhook_id } of deliveries) if (claim !== null) handover.cancel(webhook_id)
   }
 
+  function publish(events: readonly NewEvent[]): Promise<readonly PublishOutcome[]> {
+    const [first] = events
+    if (first === undefined) return Promise.resolve([])
+    const account = first.account_id
+    return new Promise((resolve, reject) => {
+      if (events.some(({ account_id }) => account_id !== account)) {
+        throw new TypeError('events that are published together must be of one account')
+      }
+      const bytes = events.reduce((sum, { body }) => sum + body.length, 0)
+      const unread = { read: undefined, matched: undefined }
+      waiting.add({ account, events, bytes, alone: false, ...unread, resolve, reject })
+      loadUnknown(account)
+      start()
+    })
+  }
+
+  const { tracing } = options
+  if (tracing === undefined) return { publish }
   return {
-    publish(events) {
-      const [first] = events
-      if (first === undefined) return Promise.resolve([])
-      const account = first.account_id
-      return new Promise((resolve, reject) => {
-        if (events.some(({ account_id }) => account_id !== account)) {
-          throw new TypeError('events that are published together must be of one account')
-        }
-        const bytes = events.reduce((sum, { body }) => sum + body.length, 0)
-        const unread = { read: undefined, matched: undefined }
-        waiting.add({ account, events, bytes, alone: false, ...unread, resolve, reject })
-        loadUnknown(account)
-        start()
-      })
-    },
+    publish: (events) =>
+      tracing.publish(events, (traceparent) => publish(withContext(events, traceparent))),
   }
 }
 

@@ -59,6 +59,8 @@ export interface DeliveryRecord extends DeliveryState {
 /** An event to publish. `supplied`: its id came from the caller, so it may already be stored. */
 export interface NewEvent extends EventRecord {
   readonly supplied: boolean
+  /** W3C context of the span that published it; undefined for none. */
+  readonly traceparent?: string | undefined
 }
 
 /** An event with the deliveries that are created with it. */
@@ -73,6 +75,8 @@ export type PublishOutcome = 'stored' | 'duplicate' | 'conflict'
 export interface ClaimedDelivery {
   readonly delivery: DeliveryRecord
   readonly body: Uint8Array
+  /** The context of its event; undefined for none. */
+  readonly traceparent?: string | undefined
 }
 
 /** The earliest due times of one webhook's queue, separately for first attempts and retries. */
@@ -215,6 +219,10 @@ export interface AttemptedDelivery {
   readonly delivery_id: string
   readonly webhook_id: string
   readonly account_id: string
+  /** When its event was accepted. */
+  readonly created_at: Instant
+  /** End of the lease under which the attempt was made. */
+  readonly lease_until: Instant | null
   /** The delivery after the attempt. */
   readonly after: Pick<DeliveryState, 'status'>
 }

@@ -25,6 +25,8 @@ export interface WebhookQueue extends SlotHolder, QueueMember {
 /** The webhook queues of one process: their due work, capacity and order. */
 export interface WebhookQueues {
   readonly busy: number
+  /** Claimed deliveries that wait for a slot. */
+  readonly queued: number
   /** Capacity that is reserved for deliveries being published. */
   readonly reserved: number
   /** Deliveries that may still be queued; negative when some were queued beyond the limit. */
@@ -143,6 +145,9 @@ export function createWebhookQueues(limits: SendLimits): WebhookQueues {
   return {
     get busy() {
       return slots.busy
+    },
+    get queued() {
+      return claimedQueue.size
     },
     get reserved() {
       return reserved

@@ -56,6 +56,8 @@ export interface DeliveryHeadersInput {
   readonly standardHeaders: boolean
   /** Custom headers of the webhook, checked by `customHeaderProblem` when they were stored. */
   readonly custom: Readonly<Record<string, string>>
+  /** W3C context of the attempt, which replaces a custom header of that name. Default: none is sent. */
+  readonly traceparent?: string | undefined
 }
 
 /**
@@ -83,6 +85,11 @@ export function deliveryHeaders(
     headers['webhook-id'] = input.eventId
     headers['webhook-timestamp'] = String(timestampSeconds)
     headers['webhook-signature'] = standardSignature(input.eventId, timestampSeconds, body, secrets)
+  }
+  if (input.traceparent !== undefined) {
+    for (const name of Object.keys(input.custom))
+      if (name.toLowerCase() === 'traceparent') delete headers[name]
+    headers['traceparent'] = input.traceparent
   }
   return headers
 }

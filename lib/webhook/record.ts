@@ -36,6 +36,8 @@ export interface WebhookRecord extends WebhookHealth {
   readonly disabled_reason: 'failures' | 'gone' | 'manual' | 'key_revoked' | 'key_narrowed' | null
   readonly disabled_at: Instant | null
   readonly standard_headers: boolean
+  /** Whether attempts carry the `traceparent` of their trace. */
+  readonly trace_headers: boolean
   readonly headers: EncryptedHeaders | null
   /** Maximum deliveries per second; null for no limit. */
   readonly rate_limit: number | null

@@ -8,6 +8,7 @@
  */
 import type { Instant } from '../../lib/time.ts'
 import type { JoinedUnit, PurgeKind, Store, StoreTx } from '../store/contract.ts'
+import type { StoreMeasures } from '../store/sql/store.ts'
 import { PURGE_KINDS } from '../store/contract.ts'
 import type { RecordAccess } from './contract/records.ts'
 import type { NOUNS } from './nouns.ts'
@@ -61,7 +62,7 @@ export const ALL_PURGE_KINDS: readonly (PurgeKind | PlatformPurgeKind)[] = [
 ]
 
 export interface PlatformStore
-  extends Omit<Store, 'write' | 'purge' | 'join'>, PlatformReads, RecordAccess {
+  extends Omit<Store, 'write' | 'purge' | 'join'>, StoreMeasures, PlatformReads, RecordAccess {
   /** As the core's, with the platform's nouns in the same unit. */
   write<T>(work: (tx: PlatformTx) => Promise<T>): Promise<T>
   /** As the core's. */

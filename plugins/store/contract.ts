@@ -60,6 +60,16 @@ export interface JoinedUnit<Tx = StoreTx> {
   committed(): void
 }
 
+/** Use of a store's connections at this moment. */
+export interface ConnectionUse {
+  readonly busy: number
+  readonly idle: number
+  /** Calls that wait for a connection. */
+  readonly waiting: number
+  /** Maximum connections. */
+  readonly most: number
+}
+
 export interface Store extends Omit<EngineStore, 'write'> {
   readonly accounts: AccountReads
   readonly keys: KeyReads

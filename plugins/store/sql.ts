@@ -124,6 +124,11 @@ export function createOneWriterClient(...args: readonly [parts: OneWriterParts])
         throw new TypeError('no transaction of this database can be joined')
       return parts.join(transaction)
     },
+    // Its one writer: reads have connections of their own.
+    connectionUse() {
+      const busy = Math.min(1, turns.size)
+      return { busy, idle: 1 - busy, waiting: turns.size - busy, most: 1 }
+    },
     hold: (work, { maxAge }) => turns.take(() => untilAged(work, maxAge)),
     close: () => (closing ??= turns.idle().then(() => parts.close())),
   }

@@ -214,6 +214,15 @@ await t.test('only the egress client opens connections, and only the daemon list
     [],
     'clients of brokers, which open connections themselves, are given addresses of the operator alone',
   )
+  t.same(
+    offenders(all, (file) =>
+      packages(file).filter(
+        (name) => name.startsWith('@opentelemetry/') && name !== '@opentelemetry/api',
+      ),
+    ),
+    ['daemon/telemetry/sdk.ts -> @opentelemetry/sdk-node'],
+    'the SDK of OpenTelemetry, which opens connections itself, is given addresses of the operator alone',
+  )
   const usesStripe = (file: SourceFile): boolean => packages(file).includes('stripe')
   t.same(
     all.filter(usesStripe).filter(({ path }) => !path.startsWith('plugins/billing/stripe/')),

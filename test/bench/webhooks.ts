@@ -35,6 +35,7 @@ export async function addWebhooks(
         disabled_reason: null,
         disabled_at: null,
         standard_headers: false,
+        trace_headers: false,
         headers: null,
         rate_limit: null,
         concurrency: null,

@@ -33,6 +33,7 @@ void t.test('a webhook is created with its secret shown once and sealed at rest'
       disabled_reason: null,
       apps: null,
       standard_headers: false,
+      trace_headers: false,
       created_by: { type: 'user', id: world.user.user_id },
     },
   })

@@ -22,6 +22,7 @@ export type Env = Readonly<Record<string, string>>
  * @param root the folder of the built package, where it is not this repository
  * @param limits.openFiles what the process may have open; default as many as this one
  * @param limits.flags of Node. Default: none
+ * @param limits.command of the command line. Default: `serve --dev`
  */
 export async function startDaemonProcess(
   env: Env,
@@ -29,9 +30,14 @@ export async function startDaemonProcess(
   {
     openFiles,
     flags = [],
-  }: { readonly openFiles?: number; readonly flags?: readonly string[] } = {},
+    command: asked = ['serve', '--dev'],
+  }: {
+    readonly openFiles?: number
+    readonly flags?: readonly string[]
+    readonly command?: readonly string[]
+  } = {},
 ): Promise<DaemonProcess> {
-  const serve = [process.execPath, ...flags, 'dist/daemon/main.js', 'serve', '--dev']
+  const serve = [process.execPath, ...flags, 'dist/daemon/main.js', ...asked]
   const limited = ['sh', '-c', `ulimit -n ${openFiles} && exec "$0" "$@"`, ...serve]
   const [command = '', ...args] = openFiles === undefined ? serve : limited
   const child = spawn(command, args, {

@@ -223,6 +223,7 @@ export function plainWebhook(
     first_failure_at: null,
     failing_at: null,
     standard_headers: false,
+    trace_headers: false,
     headers: null,
     rate_limit: null,
     concurrency: null,

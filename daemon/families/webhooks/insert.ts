@@ -13,7 +13,14 @@ export const MAX_WEBHOOKS = 50
 /** What its creator decides of a webhook; the address and the headers were judged. */
 export type NewWebhook = Pick<
   WebhookRecord,
-  'url' | 'events' | 'apps' | 'description' | 'standard_headers' | 'rate_limit' | 'concurrency'
+  | 'url'
+  | 'events'
+  | 'apps'
+  | 'description'
+  | 'standard_headers'
+  | 'trace_headers'
+  | 'rate_limit'
+  | 'concurrency'
 > & { readonly headers: Readonly<Record<string, string>> }
 
 /**

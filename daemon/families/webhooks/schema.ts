@@ -114,6 +114,10 @@ const standardHeaders = z.boolean().meta({
   description:
     'Also send the headers of Standard Webhooks. Default for a new webhook: KEYHOOK_WEBHOOK_STANDARD_HEADERS.',
 })
+const traceHeaders = z.boolean().meta({
+  description:
+    'Also send the W3C traceparent of the trace, where the event has one. Default false.',
+})
 
 export const webhookCreation = z.strictObject({
   url,
@@ -121,6 +125,7 @@ export const webhookCreation = z.strictObject({
   description: text(500).nullable().optional(),
   apps: apps.optional(),
   standard_headers: standardHeaders.optional(),
+  trace_headers: traceHeaders.optional(),
   headers: headers.optional(),
   rate_limit: rateLimit.optional(),
   concurrency: concurrency.optional(),
@@ -132,6 +137,7 @@ export const webhookChanges = changesOf({
   description: text(500).nullable().optional(),
   apps: apps.optional(),
   standard_headers: standardHeaders.optional(),
+  trace_headers: traceHeaders.optional(),
   headers: headers.optional(),
   rate_limit: rateLimit.optional(),
   concurrency: concurrency.optional(),
@@ -164,6 +170,7 @@ export const webhookRecord = z
     last_success_at: instant.nullable(),
     last_delivery_at: instant.nullable(),
     standard_headers: z.boolean(),
+    trace_headers: z.boolean(),
     header_names: z
       .array(z.string())
       .meta({ description: 'Names of your own headers; their values are not shown.' }),
@@ -210,6 +217,7 @@ export function toWireWebhook(webhook: WebhookRecord): z.input<typeof webhookRec
     last_success_at: isoOrNull(webhook.last_success_at),
     last_delivery_at: isoOrNull(webhook.last_delivery_at),
     standard_headers: webhook.standard_headers,
+    trace_headers: webhook.trace_headers,
     header_names: [...(webhook.headers?.names ?? [])],
     rate_limit: webhook.rate_limit,
     concurrency: webhook.concurrency,
@@ -283,6 +291,7 @@ export const exampleWebhook = {
   last_success_at: '2026-01-31T12:00:00.000Z',
   last_delivery_at: '2026-01-31T12:00:00.000Z',
   standard_headers: false,
+  trace_headers: false,
   header_names: [],
   rate_limit: null,
   concurrency: null,

@@ -1,6 +1,9 @@
 import type { RandomBytes } from '../../../lib/engine/ports.ts'
 import { toHex } from '../../../lib/internal/bytes.ts'
+import { SECOND } from '../../../lib/time.ts'
 import type { Log } from '../../telemetry/log.ts'
+import type { CountRequest, RouteOf } from '../../telemetry/request-metrics.ts'
+import type { ProcessTracing } from '../../telemetry/tracing.ts'
 import type { Step } from '../state.ts'
 
 const GIVEN = /^[A-Za-z0-9._-]{8,128}$/
@@ -13,6 +16,35 @@ export function requestId(random: RandomBytes): Step {
     ctx.state.requestId = GIVEN.test(given) ? given : `req_${toHex(random(ID_BYTES))}`
     ctx.set('X-Request-Id', ctx.state.requestId)
     return next()
+  }
+}
+
+/** Counts each response when it begins, by route. */
+export function countRequests(count: CountRequest, routeOf: RouteOf): Step {
+  return async function countRequests(ctx, next) {
+    const begun = performance.now()
+    await next()
+    const route = routeOf(ctx.state.operation, ctx.method, ctx.path)
+    count(route, ctx.status, (performance.now() - begun) / SECOND)
+  }
+}
+
+const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
+
+/** Makes a span of each request but probes, from which its publications continue. */
+export function traceRequests(tracing: ProcessTracing, routeOf: RouteOf): Step {
+  return function traceRequests(ctx, next) {
+    if (PROBES.has(ctx.path)) return next()
+    return tracing.request(ctx.get('traceparent'), async () => {
+      await next()
+      const { operation, requestId, principal } = ctx.state
+      return {
+        route: routeOf(operation, ctx.method, ctx.path),
+        status: ctx.status,
+        request_id: requestId,
+        account_id: principal?.account_id ?? undefined,
+      }
+    })
   }
 }
 

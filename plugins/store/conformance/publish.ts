@@ -9,6 +9,7 @@ import {
   deliveryOf,
   publicationOf,
   publishDeliveries,
+  sampleClaim,
   sampleDelivery,
   sampleEvent,
 } from './samples.ts'
@@ -39,6 +40,36 @@ const outcomeCases: readonly StoreCase[] = [
       for (const delivery of born) {
         assert.deepEqual(await deliveryOf(store, delivery.id), delivery)
       }
+    },
+  },
+  {
+    name: 'publish: the trace of an event is claimed with it, and with nothing else',
+    async run({ open }) {
+      const store = await open()
+      const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+      const traced = [
+        { event: sampleEvent('evt_1', { traceparent }), deliveries: ['d1', 'd2'] },
+        { event: sampleEvent('evt_2'), deliveries: ['d3'] },
+        { event: sampleEvent('evt_3', { traceparent, supplied: true }), deliveries: ['d4'] },
+        { event: sampleEvent('evt_4', { traceparent }), deliveries: [] },
+      ].map(({ event, deliveries }) => ({
+        event,
+        deliveries: deliveries.map((id) => sampleDelivery(id, { event_id: event.id })),
+      }))
+      await store.publish(() => traced.slice(0, 2))
+      await store.write((tx) => tx.insertPublished(traced.slice(2)))
+      const claimed = await store.claim(sampleClaim(BORN))
+      assert.deepEqual(
+        Object.fromEntries(claimed.map((one) => [one.delivery.id, one.traceparent])),
+        {
+          d1: traceparent,
+          d2: traceparent,
+          d3: undefined,
+          d4: traceparent,
+        },
+      )
+      const read = await store.events.get(ACCOUNT, 'evt_1')
+      assert.equal('traceparent' in (read ?? {}), false, 'reads do not return it')
     },
   },
   {

@@ -101,6 +101,7 @@ export function sampleWebhook(id: string, changes: Partial<WebhookRecord> = {}):
     last_success_at: null,
     last_delivery_at: null,
     standard_headers: false,
+    trace_headers: false,
     headers: null,
     rate_limit: null,
     concurrency: null,

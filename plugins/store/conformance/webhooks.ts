@@ -188,6 +188,7 @@ const recordCases: readonly StoreCase[] = [
         apps: null,
         description: null,
         standard_headers: true,
+        trace_headers: true,
       }
       assert.equal(await update('wh_1', changes), true)
       const set = setParts(moved, ['events', 'apps'], USER, now)

@@ -31,6 +31,7 @@ export interface WebhookChanges {
   readonly description?: string | null
   readonly apps?: readonly string[] | null
   readonly standard_headers?: boolean
+  readonly trace_headers?: boolean
   readonly headers?: EncryptedHeaders | null
   readonly rate_limit?: number | null
   readonly concurrency?: number | null

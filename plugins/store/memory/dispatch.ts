@@ -60,7 +60,9 @@ export function claim(state: State, wanted: Claim, claimant: string): readonly C
     move(state, one, { type: 'claimed', lease_until }, now, token)
     const delivery = state.deliveries.get(one.id)
     const event = state.events.get(keyOf(one.account_id, one.event_id))
-    return delivery && event ? [{ delivery, body: event.body }] : []
+    if (delivery === undefined || event === undefined) return []
+    const { body, traceparent } = event
+    return [traceparent === undefined ? { delivery, body } : { delivery, body, traceparent }]
   })
 }
 

@@ -1,9 +1,9 @@
 import type { Publication, PublishOutcome } from '../../../lib/engine/ports.ts'
 import { sameEvent } from '../../../lib/webhook/event.ts'
 import type { ChangeSink } from '../contract/changes.ts'
-import type { EventReads, EventTypeRecord, EventWrites } from '../contract/events.ts'
+import type { EventReads, EventTypeRecord, EventWrites, OrderedEvent } from '../contract/events.ts'
 import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
-import type { Reading, State } from './state.ts'
+import type { Reading, State, StoredEvent } from './state.ts'
 import { add, change, endPage, keyOf } from './state.ts'
 
 const LAST_CURSOR = 'feed_cursor'
@@ -22,13 +22,17 @@ export function eventReads(state: Reading): EventReads {
         Buffer.byteLength(`${schema ?? ''}${sample ?? ''}`),
       )
     },
-    get: async (accountId, id) => state().events.get(keyOf(accountId, id)),
+    async get(accountId, id) {
+      const event = state().events.get(keyOf(accountId, id))
+      return event && toOrdered(event)
+    },
     async list(query, most = MOST_LOOKED_AT) {
       const { account_id, types, since, until, apps, order, bodies, after, limit, bytes } = query
       const { except = [] } = query
       const way = order === 'asc' ? 1 : -1
       const looked = [...state().events.values()]
         .filter((event) => event.account_id === account_id)
+        .map(toOrdered)
         .filter(({ cursor }) => after === null || way * (Number(cursor) - Number(after)) > 0)
         .sort((a, b) => way * (Number(a.cursor) - Number(b.cursor)))
         .slice(0, most)
@@ -45,6 +49,12 @@ export function eventReads(state: Reading): EventReads {
     isCursor: (text, last = text) => /^\d{1,15}$/.test(text) && Number(text) <= Number(last),
     lastCursor: async () => state().meta.get(LAST_CURSOR) ?? '0',
   }
+}
+
+/** Only claims return the context. */
+function toOrdered({ traceparent, ...event }: StoredEvent): OrderedEvent {
+  void traceparent
+  return event
 }
 
 /** The types of an account and of the operator by their names, where its own comes first. */

@@ -22,11 +22,15 @@ export interface State {
   readonly endedSecrets: Map<string, EndedSecret>
   readonly webhooks: Map<string, WebhookRecord>
   readonly types: Map<string, EventTypeRecord>
-  readonly events: Map<string, OrderedEvent>
+  readonly events: Map<string, StoredEvent>
   readonly deliveries: Map<string, DeliveryRecord>
   readonly attempts: Map<string, readonly Attempt[]>
   readonly idempotency: Map<string, IdempotencyRecord>
   readonly audit: Map<string, AuditRecord>
+}
+
+export interface StoredEvent extends OrderedEvent {
+  readonly traceparent?: string | undefined
 }
 
 export interface EndedSecret {

@@ -6,6 +6,7 @@ import type {
 } from '../../../lib/engine/ports.ts'
 import type { Change, OwnChanges } from '../../../lib/engine/changes.ts'
 import type { Instant, Millis } from '../../../lib/time.ts'
+import type { ConnectionUse } from '../contract.ts'
 import type { Row } from './rows.ts'
 import type { Tables } from './tables.ts'
 
@@ -60,6 +61,8 @@ export interface SqlClient {
    * @throws Error while any of them runs
    */
   requireAlone?(query: Query): Promise<void>
+  /** The use of its connections. Default: not known. */
+  connectionUse?(): ConnectionUse | undefined
   close(): Promise<void>
 }
 

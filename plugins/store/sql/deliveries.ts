@@ -40,6 +40,16 @@ export const DELIVERY: Group<DeliveryRecord> = group({
   claim: orNull(text()),
 })
 
+/** Counts unfinished deliveries, over the index of due work. */
+export async function countUnfinished(query: Query, t: Tables, most: number): Promise<number> {
+  const [row] = await query(
+    `SELECT count(*) AS count FROM
+       (SELECT next_at FROM ${t.deliveries} WHERE done_at IS NULL LIMIT $1) AS unfinished`,
+    [most],
+  )
+  return integer(row?.['count'])
+}
+
 export function deliveryReads(query: Query, t: Tables, dialect: Dialect): DeliveryReads {
   async function withAttempts(rows: readonly Row[]): Promise<InspectedDelivery[]> {
     if (rows.length === 0) return []

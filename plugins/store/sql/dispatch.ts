@@ -129,8 +129,12 @@ async function withBodies(
 ): Promise<readonly ClaimedDelivery[]> {
   if (claimed.length === 0) return []
   const deliveries = claimed.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-  const rows = await query<{ turn: unknown; body: Uint8Array }>(
-    `SELECT asked.value ->> 2 AS turn, e.body FROM ${dialect.each('$1', 'asked')}
+  const rows = await query<{
+    turn: unknown
+    body: Uint8Array
+    traceparent: string | null
+  }>(
+    `SELECT asked.value ->> 2 AS turn, e.body, e.traceparent FROM ${dialect.each('$1', 'asked')}
      JOIN ${t.events} e ON e.account_id = asked.value ->> 0 AND e.id = asked.value ->> 1`,
     [
       JSON.stringify(
@@ -138,10 +142,12 @@ async function withBodies(
       ),
     ],
   )
-  const bodies = new Map(rows.map(({ turn, body }) => [Number(turn), body]))
-  return deliveries.flatMap((delivery, turn) => {
-    const body = bodies.get(turn)
-    return body === undefined ? [] : [{ delivery, body }]
+  const bodies = new Map(rows.map((row) => [Number(row.turn), row]))
+  return deliveries.flatMap((delivery, turn): ClaimedDelivery[] => {
+    const found = bodies.get(turn)
+    if (found === undefined) return []
+    const { body, traceparent } = found
+    return [traceparent === null ? { delivery, body } : { delivery, body, traceparent }]
   })
 }
 

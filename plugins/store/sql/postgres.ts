@@ -111,6 +111,7 @@ export function openPostgres(source: PgSource, t: Tables, membership: Membership
     onSilence(listener) {
       silence.push(listener)
     },
+    connectionUse: () => source.use?.(),
     requireAlone: (query) => lockAgainstAll(query, t),
     close: () => (closing ??= close()),
   }

@@ -1,9 +1,9 @@
 import type { Change } from '../../../lib/engine/changes.ts'
-import type { StoreTx, Store } from '../contract.ts'
+import type { ConnectionUse, StoreTx, Store } from '../contract.ts'
 import type { ChangeSink } from '../contract/changes.ts'
 import { accountReads, accountWrites } from './accounts.ts'
 import type { Query, SqlClient } from './client.ts'
-import { deliveryReads, deliveryWrites } from './deliveries.ts'
+import { countUnfinished, deliveryReads, deliveryWrites } from './deliveries.ts'
 import { dispatchStore } from './dispatch.ts'
 import { eventReads, eventWrites, insertGroup } from './events.ts'
 import { keyReads, keyWrites } from './keys.ts'
@@ -30,7 +30,19 @@ export interface SqlUnit {
   readonly changes: ChangeSink
 }
 
-export interface SqlStore extends Store {
+/** What operators see of a store. */
+export interface StoreMeasures {
+  /**
+   * The number of unfinished deliveries, of all accounts: waiting, being sent, or to be tried again.
+   *
+   * @param most maximum that is counted, so that a backlog costs no more
+   */
+  countUnfinished(most: number): Promise<number>
+  /** The use of its connections, read without waiting; undefined where it is not known. */
+  connectionUse(): ConnectionUse | undefined
+}
+
+export interface SqlStore extends Store, StoreMeasures {
   /** As `write`, for whoever keeps tables of their own in the same database. */
   unit<T>(work: (unit: SqlUnit) => Promise<T>): Promise<T>
   /** As `join`, for the same. */
@@ -121,6 +133,8 @@ export function createSqlStore(
     webhooksOf,
     publish: (build) =>
       client.exclusive('publish', (statement) => insertGroup(statement, t, dialect, build())),
+    countUnfinished: (most) => countUnfinished(read, t, most),
+    connectionUse: () => client.connectionUse?.(),
     unit,
     write: (work) => unit(({ tx }) => work(tx)),
     purge: (kind, before, limit) => purge(client, purges[kind], before, limit),

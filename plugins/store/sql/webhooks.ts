@@ -54,6 +54,7 @@ const WEBHOOK: Group<Omit<WebhookRecord, keyof Origin | 'secrets'>> = group({
   last_success_at: orNull(big()),
   last_delivery_at: orNull(big()),
   standard_headers: flag(),
+  trace_headers: flag(),
   headers: orNull(HEADERS),
   rate_limit: orNull(int()),
   concurrency: orNull(int()),

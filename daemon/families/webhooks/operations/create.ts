@@ -67,6 +67,7 @@ export const createWebhook = operation({
       events: body.events,
       description: body.description ?? null,
       standard_headers: body.standard_headers ?? platform.standardHeaders,
+      trace_headers: body.trace_headers ?? false,
       headers: body.headers ?? {},
       rate_limit: body.rate_limit ?? null,
       concurrency: body.concurrency ?? null,

@@ -89,12 +89,14 @@ export const updateWebhook = operation({
 function changesOf({
   description,
   standard_headers,
+  trace_headers,
   rate_limit,
   concurrency,
 }: z.output<typeof webhookChanges>): WebhookChanges {
   return {
     ...(description === undefined ? {} : { description }),
     ...(standard_headers === undefined ? {} : { standard_headers }),
+    ...(trace_headers === undefined ? {} : { trace_headers }),
     ...(rate_limit === undefined ? {} : { rate_limit }),
     ...(concurrency === undefined ? {} : { concurrency }),
   }

@@ -83,24 +83,35 @@ export const events: readonly Migration[] = [
         WHERE status IN ('exhausted', 'blocked', 'skipped')`,
     ],
   },
+  {
+    // The context of the span that published it: attempts continue its trace.
+    name: 'events/0006-traceparent',
+    up: (t, d) => [
+      `ALTER TABLE ${t.events} ADD COLUMN traceparent TEXT`,
+      ...(d.name === 'sqlite' ? groupedPublishing(t, ', traceparent') : []),
+    ],
+  },
 ]
 
 /**
  * A view whose triggers spread one inserted row over several tables, so that a whole group of events is
  * one statement and one commit: an event with its first delivery, and each further one by itself.
+ *
+ * @param more a column of events that was added later, after a comma
  */
-function groupedPublishing(t: Tables): readonly string[] {
+function groupedPublishing(t: Tables, more = ''): readonly string[] {
+  const moreNew = more.replace(', ', ', new.')
   return [
     `DROP VIEW IF EXISTS ${t.publishing}`,
     `CREATE VIEW ${t.publishing} AS
       SELECT account_id, id AS event_id, app_id, type, created_at AS happened_at, body,
         NULL AS id, NULL AS webhook_id, NULL AS status, NULL AS next_at, NULL AS created_at,
-        NULL AS done_at, NULL AS claim, NULL AS cause
+        NULL AS done_at, NULL AS claim, NULL AS cause${more}
       FROM ${t.events}`,
     `CREATE TRIGGER ${t.publishing}_event INSTEAD OF INSERT ON ${t.publishing}
       WHEN new.body IS NOT NULL BEGIN
-        INSERT INTO ${t.events} (account_id, id, app_id, type, created_at, body)
-          VALUES (new.account_id, new.event_id, new.app_id, new.type, new.happened_at, new.body);
+        INSERT INTO ${t.events} (account_id, id, app_id, type, created_at, body${more})
+          VALUES (new.account_id, new.event_id, new.app_id, new.type, new.happened_at, new.body${moreNew});
       END`,
     `CREATE TRIGGER ${t.publishing}_delivery INSTEAD OF INSERT ON ${t.publishing}
       WHEN new.id IS NOT NULL BEGIN

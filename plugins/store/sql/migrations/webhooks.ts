@@ -63,4 +63,8 @@ export const webhooks: readonly Migration[] = [
     name: 'webhooks/0004-ended-secrets-deleted',
     up: (t) => [`DELETE FROM ${t.webhook_secrets} WHERE not_after = 0`],
   },
+  {
+    name: 'webhooks/0005-trace-headers',
+    up: (t) => [`ALTER TABLE ${t.webhooks} ADD COLUMN trace_headers SMALLINT NOT NULL DEFAULT 0`],
+  },
 ]

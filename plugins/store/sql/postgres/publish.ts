@@ -19,6 +19,7 @@ export async function publishGroup(
   t: Tables,
   group: readonly Publication[],
 ): Promise<readonly Publication[]> {
+  const isTraced = group.some(({ event }) => event.traceparent !== undefined)
   const bind = [
     JSON.stringify(toEventRows(group)),
     Buffer.concat(group.map(({ event }) => event.body)),
@@ -29,10 +30,12 @@ export async function publishGroup(
     ),
   ]
   if (!group.some(({ event }) => event.supplied)) {
-    await query(insertStatement(t), bind)
+    await query(insertStatement(t, isTraced), bind)
     return []
   }
-  const rows = await withLockTimeout(query, () => query(insertUnlessKeptStatement(t), bind))
+  const rows = await withLockTimeout(query, () =>
+    query(insertUnlessKeptStatement(t, isTraced), bind),
+  )
   if (rows.length === group.length) return []
   const stored = new Set(rows.map(({ account_id, id }) => `${String(account_id)}\n${String(id)}`))
   return group.filter(({ event }) => !stored.has(`${event.account_id}\n${event.id}`))
@@ -71,12 +74,16 @@ const EVENT = [
   'start integer',
   'length integer',
 ] as const
+/** Only where one of a group has it. */
+const TRACED_EVENT = [...EVENT, 'traceparent text'] as const
 
 function toEventRows(group: readonly Publication[]): readonly (readonly unknown[])[] {
   // Counts bytes from 1, as substring does.
   let start = 1
-  return group.map(({ event: { account_id, id, app_id, type, created_at, body } }, number) => {
+  return group.map(({ event }, number) => {
+    const { account_id, id, app_id, type, created_at, body, traceparent } = event
     const row = [number, account_id, id, app_id, type, created_at, start, body.length]
+    if (traceparent !== undefined) row.push(traceparent)
     start += body.length
     return row
   })
@@ -101,23 +108,28 @@ function toDeliveryRow(number: number, delivery: DeliveryRecord): readonly unkno
 }
 
 /** For generated ids, which cannot exist already. */
-function insertStatement(t: Tables): string {
-  return `WITH event AS MATERIALIZED (${fieldsOf('$1', EVENT)}),
+function insertStatement(t: Tables, isTraced: boolean): string {
+  return `WITH event AS MATERIALIZED (${eventFields(isTraced)}),
     created AS (${insertDeliveries(t, 'event')})
-    ${insertEvents(t)}`
+    ${insertEvents(t, isTraced)}`
 }
 
-function insertUnlessKeptStatement(t: Tables): string {
-  return `WITH event AS MATERIALIZED (${fieldsOf('$1', EVENT)}),
-    stored AS (${insertEvents(t)}
+function insertUnlessKeptStatement(t: Tables, isTraced: boolean): string {
+  return `WITH event AS MATERIALIZED (${eventFields(isTraced)}),
+    stored AS (${insertEvents(t, isTraced)}
       ON CONFLICT (account_id, id) DO NOTHING RETURNING account_id, id),
     created AS (${insertDeliveries(t, 'event JOIN stored USING (account_id, id)')})
     SELECT account_id, id FROM stored`
 }
 
-function insertEvents(t: Tables): string {
-  return `INSERT INTO ${t.events} (account_id, id, app_id, type, created_at, body)
-    SELECT account_id, id, app_id, type, created_at, substring($2::bytea FROM start FOR length)
+function eventFields(isTraced: boolean): string {
+  return fieldsOf('$1', isTraced ? TRACED_EVENT : EVENT)
+}
+
+function insertEvents(t: Tables, isTraced: boolean): string {
+  const more = isTraced ? ', traceparent' : ''
+  return `INSERT INTO ${t.events} (account_id, id, app_id, type, created_at, body${more})
+    SELECT account_id, id, app_id, type, created_at, substring($2::bytea FROM start FOR length)${more}
     FROM event ORDER BY number`
 }
 

@@ -1,6 +1,7 @@
 import { requirePackages } from '../../../packages.ts'
 import type { Millis } from '../../../../lib/time.ts'
 import { SECOND } from '../../../../lib/time.ts'
+import type { ConnectionUse } from '../../contract.ts'
 
 /** What is used of a client of `pg`. */
 export interface PgClient {
@@ -38,12 +39,22 @@ export interface PgPool {
   connect(): Promise<PgClient & { release(broken?: Error): void }>
   end(): Promise<void>
   readonly options: { readonly max?: number }
+  readonly totalCount?: number
+  readonly idleCount?: number
+  readonly waitingCount?: number
+}
+
+interface SequelizePool {
+  readonly using?: number
+  readonly available?: number
+  readonly waiting?: number
 }
 
 /** What is used of a Sequelize instance of dialect `postgres`; its connections are clients of `pg`. */
 export interface PgSequelize {
   readonly config: { readonly pool?: { readonly max?: number | undefined } | undefined }
   readonly connectionManager: {
+    readonly pool?: SequelizePool
     getConnection(options: { type: 'write' }): Promise<object>
     releaseConnection(connection: object): void
     destroyConnection(connection: object): Promise<void>
@@ -60,6 +71,8 @@ export interface ConnectionLease {
 /** A source of connections. */
 export interface PgSource {
   acquire(): Promise<ConnectionLease>
+  /** Undefined where the pool does not tell. */
+  use?(): ConnectionUse | undefined
   /** Closes what was opened for the store only. */
   end(): Promise<void>
 }
@@ -80,6 +93,12 @@ export function fromPool(pool: PgPool, end: () => Promise<void> = async () => un
         },
       }
     },
+    use() {
+      const { totalCount, idleCount, waitingCount, options } = pool
+      if (totalCount === undefined || idleCount === undefined) return undefined
+      const busy = totalCount - idleCount
+      return { busy, idle: idleCount, waiting: waitingCount ?? 0, most: options.max ?? totalCount }
+    },
     end,
   }
 }
@@ -98,6 +117,12 @@ export function fromSequelize({ config, connectionManager }: PgSequelize): PgSou
           else void connectionManager.destroyConnection(client).catch(() => undefined)
         },
       }
+    },
+    use() {
+      const { using, available, waiting = 0 } = connectionManager.pool ?? {}
+      if (using === undefined || available === undefined) return undefined
+      const { max = using + available } = config.pool ?? {}
+      return { busy: using, idle: available, waiting, most: max }
     },
     end: async () => undefined,
   }
