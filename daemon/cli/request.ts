@@ -29,7 +29,7 @@ export type SentPart = { readonly name: string } & (
  * @throws InvalidArgumentError that says what the text must be
  */
 export function readValue(field: Field, text: string, before?: unknown): unknown {
-  if (field.nullable && text === 'null') return null
+  if (field.nullable === true && text === 'null') return null
   if (text === '' && field.location === 'path') throw new InvalidArgumentError('Must not be empty.')
   if (field.choices !== undefined && !field.choices.includes(text)) {
     throw new InvalidArgumentError(`Must be one of ${field.choices.join(', ')}.`)
@@ -144,17 +144,17 @@ type Values = readonly (readonly [string, unknown])[]
 
 /** Fields given as files are sent as a form, together with all other fields. */
 function bodiesOf(
-  { isForm, isBodyOptional, parts }: CommandSpec,
+  { isForm, body: needed, parts }: CommandSpec,
   inBody: Values,
   inParts: Values,
 ): Pick<CommandRequest, 'body' | 'parts'> {
-  if (isForm && inParts.length > 0) {
+  if (isForm === true && inParts.length > 0) {
     const files = inParts.flatMap(([name, paths]) =>
       (paths as readonly string[]).map((path) => ({ name, path, filename: pathInside(path) })),
     )
     return { body: undefined, parts: [...inBody.map(toText), ...files] }
   }
-  const body = bodyOf(isBodyOptional, Object.fromEntries(inBody))
+  const body = bodyOf(needed, Object.fromEntries(inBody))
   return { body, ...(parts === undefined ? {} : { parts: inParts.flatMap(toParts) }) }
 }
 
@@ -176,10 +176,10 @@ function toParts([name, value]: Values[number]): readonly SentPart[] {
 
 /** An optional body is left out when none of its fields is given. */
 function bodyOf(
-  isOptional: CommandSpec['isBodyOptional'],
+  needed: CommandSpec['body'],
   fields: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  if (isOptional === undefined) return undefined
+  if (needed === undefined) return undefined
   const empty = Object.keys(fields).length === 0
-  return empty && isOptional ? undefined : JSON.stringify(fields)
+  return empty && needed === 'optional' ? undefined : JSON.stringify(fields)
 }

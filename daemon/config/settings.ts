@@ -9,23 +9,18 @@ import { MAX_KEY_LIMIT } from '../../lib/key/lifecycle.ts'
 import { SECOND } from '../../lib/time.ts'
 import type { DeclaredDestinations } from '../../plugins/registry.ts'
 import { parseDestinations } from '../../plugins/registry.ts'
-import type { BillingMode } from '../billing/billing.ts'
+import { BILLING_SETTINGS } from './billing-settings.ts'
+import { MODEL_SETTINGS } from './model-settings.ts'
 import type { Setting } from './setting.ts'
 import { choiceSetting, integerSetting, optionalSetting, textSetting } from './setting.ts'
 import {
   parseAppsUrl,
   parseBaseUrl,
-  parseBilling,
-  parseLoopbackUrl,
   parseBlocks,
   parseBrand,
-  parseCurrency,
   parseDatabaseUrl,
   parseDomain,
   parseEventTypes,
-  parseModelKey,
-  parseModelUrl,
-  parseModels,
   parseNameServers,
   parseOperatorToken,
   parseOwnerEmail,
@@ -331,97 +326,8 @@ export const SETTINGS = {
     fallback: 'off',
     choices: ['on', 'off'],
   }),
-  llmBaseUrl: optionalSetting({
-    env: 'KEYHOOK_LLM_BASE_URL',
-    doc: "Base URL of a language model with OpenAI's API, such as http://127.0.0.1:11434/v1.",
-    shown: 'none: edits by prompt are refused',
-    parse: parseModelUrl,
-  }),
-  llmApiKey: optionalSetting({
-    env: 'KEYHOOK_LLM_API_KEY',
-    doc: 'Bearer token for that server.',
-    shown: 'none',
-    secret: true,
-    parse: parseModelKey,
-  }),
-  llmModel: optionalSetting({
-    env: 'KEYHOOK_LLM_MODEL',
-    doc: 'Default model for prompts.',
-    shown: 'none; needed with KEYHOOK_LLM_BASE_URL',
-    parse: (text) => text,
-  }),
-  llmModels: {
-    env: 'KEYHOOK_LLM_MODELS',
-    doc: 'Models that callers may name in addition to KEYHOOK_LLM_MODEL, comma separated.',
-    shown: 'none: KEYHOOK_LLM_MODEL only',
-    fallback: [],
-    parse: parseModels,
-  } satisfies Setting<readonly string[]>,
-  embeddingsModel: optionalSetting({
-    env: 'KEYHOOK_EMBEDDINGS_MODEL',
-    doc: 'Embedding model: adds search by meaning to search by words.',
-    shown: 'none: search by words only',
-    parse: (text) => text,
-  }),
-  embeddingsBaseUrl: optionalSetting({
-    env: 'KEYHOOK_EMBEDDINGS_BASE_URL',
-    doc: "Base URL of the embedding model with OpenAI's API.",
-    shown: 'KEYHOOK_LLM_BASE_URL',
-    parse: parseModelUrl,
-  }),
-  embeddingsApiKey: optionalSetting({
-    env: 'KEYHOOK_EMBEDDINGS_API_KEY',
-    doc: 'Bearer token for that server.',
-    shown: 'KEYHOOK_LLM_API_KEY, where it is the same server',
-    secret: true,
-    parse: parseModelKey,
-  }),
-  billing: {
-    env: 'KEYHOOK_BILLING',
-    doc: 'Billing: none, nothing is charged and every account has all features; internal, work is charged to credit that the operator grants; stripe, credit and Pro are sold by Stripe; or the package or path of a module with paymentProcessor.',
-    shown: 'none',
-    fallback: 'none',
-    parse: parseBilling,
-  } satisfies Setting<BillingMode>,
-  stripeApiKey: optionalSetting({
-    env: 'KEYHOOK_STRIPE_API_KEY',
-    doc: 'Secret or restricted API key of Stripe.',
-    shown: 'none; needed with KEYHOOK_BILLING=stripe',
-    secret: true,
-    parse: (text) => text,
-  }),
-  stripeWebhookSecret: optionalSetting({
-    env: 'KEYHOOK_STRIPE_WEBHOOK_SECRET',
-    doc: "Signing secret of Stripe's events, sent to /hooks/billing/stripe; several, comma separated, while it is rotated.",
-    shown: 'none; needed with KEYHOOK_BILLING=stripe',
-    secret: true,
-    parse: (text) => text,
-  }),
-  stripePricePro: optionalSetting({
-    env: 'KEYHOOK_STRIPE_PRICE_PRO',
-    doc: "Ids of Stripe's prices of the Pro plan, comma separated: the first is sold, and subscribers of the others keep Pro.",
-    shown: 'none; needed with KEYHOOK_BILLING=stripe',
-    parse: (text) => text,
-  }),
-  stripeBaseUrl: optionalSetting({
-    env: 'KEYHOOK_STRIPE_BASE_URL',
-    doc: 'Address of a fake of Stripe on loopback. Refused with a live key.',
-    shown: 'https://api.stripe.com',
-    parse: parseLoopbackUrl,
-  }),
-  currency: textSetting({
-    env: 'KEYHOOK_CURRENCY',
-    doc: 'Currency of all amounts, a code of ISO 4217. Stored at the first start with billing; later changes are refused.',
-    shown: 'USD',
-    fallback: 'USD',
-    parse: parseCurrency,
-  }),
-  prices: optionalSetting({
-    env: 'KEYHOOK_PRICES',
-    doc: 'Path of the price file, a JSON file of versions. A version that was in use cannot be changed.',
-    shown: 'built-in example prices',
-    parse: (text) => text,
-  }),
+  ...MODEL_SETTINGS,
+  ...BILLING_SETTINGS,
   dispatchConcurrency: integerSetting({
     env: 'KEYHOOK_DISPATCH_CONCURRENCY',
     doc: 'Maximum concurrent deliveries; up to 32 times as many connections are open.',

@@ -19,12 +19,12 @@ export interface Field {
   readonly name: string
   readonly location: 'path' | 'query' | 'body' | 'part'
   readonly kind: FieldKind
-  readonly required: boolean
+  readonly required?: boolean
   /** Whether the text `null` means null. */
-  readonly nullable: boolean
+  readonly nullable?: boolean
   readonly description: string
   /** Whether omitting it means the same as false. */
-  readonly isOff: boolean
+  readonly isOff?: boolean
   /** Accepted values; undefined: any. */
   readonly choices?: readonly string[] | undefined
 }
@@ -39,17 +39,22 @@ export interface CommandSpec extends Pick<
   readonly verb: string
   readonly positionals: readonly Field[]
   readonly options: readonly Field[]
-  /** Whether a request without its body is accepted; undefined: it has none. */
-  readonly isBodyOptional?: boolean
+  /** Whether a request needs its body; undefined: it has none. */
+  readonly body?: 'required' | 'optional'
   /** Names of the parts of a multipart body; undefined: it has none. */
   readonly parts?: readonly string[]
   /** Whether fields given as files are sent as a form. */
-  readonly isForm: boolean
+  readonly isForm?: boolean
   /** Whether `dry_run` is answered by a price. */
-  readonly isPriced: boolean
-  readonly isCsv: boolean
+  readonly isPriced?: boolean
+  readonly isCsv?: boolean
   /** Whether its operation has functions that judge or explain the response. */
-  readonly isExplained: boolean
+  readonly isExplained?: boolean
+}
+
+/** Commands as JSON; what is false is left out. */
+export function printCommands(specs: readonly CommandSpec[]): string {
+  return JSON.stringify(specs, (_, value: unknown) => (value === false ? undefined : value))
 }
 
 /** What an operation says to the person at a terminal. */

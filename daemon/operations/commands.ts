@@ -1,5 +1,6 @@
 import { ownVersion } from '../machine/own-version.ts'
 import type { CommandSpec, Commands, Field } from './command.ts'
+import { printCommands } from './command.ts'
 import { partFields, readFields, withFiles } from './command-fields.ts'
 import type { Family } from './family.ts'
 import type { Operation } from './operation.ts'
@@ -27,7 +28,7 @@ export function describeCommands(families: readonly Operations[]): string {
     isCsv: false,
     isExplained: false,
   }))
-  return JSON.stringify({ version: ownVersion(), specs })
+  return `{"version":${JSON.stringify(ownVersion())},"specs":${printCommands(specs)}}`
 }
 
 /**
@@ -65,7 +66,9 @@ function toCommand(operation: Operation, command: string): CommandSpec {
       ...named,
     ],
     options: given.filter((field) => !named.includes(field)),
-    ...(body !== undefined && { isBodyOptional: body.safeParse(undefined).success }),
+    ...(body !== undefined && {
+      body: body.safeParse(undefined).success ? 'optional' : 'required',
+    }),
     ...(parts !== undefined && { parts: Object.keys(parts) }),
     isForm: form !== undefined,
     isPriced: operation.quote !== undefined,
