@@ -62,7 +62,7 @@ export function addOption(
         : { value: readValue(field, text, typeof before === 'object' ? before.value : undefined) },
     )
   }
-  option.makeOptionMandatory(field.required)
+  option.makeOptionMandatory(field.required === true)
   command.addOption(option)
   for (const name of alsoTried(field)) {
     if (!names.has(name)) command.addOption(new AlsoTried(name, option))

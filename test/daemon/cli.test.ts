@@ -2,6 +2,7 @@ import t from 'tap'
 import { z } from 'zod'
 import type { Answer } from '../../daemon/cli/ask.ts'
 import { BUILT_IN } from '../../daemon/cli/built-in.ts'
+import type { Ask } from '../../daemon/cli/operation-command.ts'
 import { runCli } from '../../daemon/cli/program.ts'
 import { printCommands } from '../../daemon/operations/command.ts'
 import { commandsOf } from '../../daemon/operations/commands.ts'
@@ -298,6 +299,14 @@ await t.test(
     const commands = commandsOf(FAMILIES)
     t.ok(commands.specs.length > 0)
     t.same(BUILT_IN, JSON.parse(printCommands(commands.specs)), 'those that the build wrote')
+    const asked: string[] = []
+    const answering: Ask = async ({ path }) => {
+      asked.push(path)
+      return { status: 200, text: '{"data":[],"has_more":false,"next_cursor":null}' }
+    }
+    const quiet = { env: {}, out: () => undefined, err: t.fail, readInput: never }
+    t.equal(await runCli(['key', 'list'], quiet, { ...commands, specs: BUILT_IN }, answering), 0)
+    t.same(asked, ['/v1/keys'], 'no option of theirs is needed that is not')
     for (const { group, verb, summary } of commands.specs) {
       let out = ''
       const terminal = { env: {}, out: (text: string) => void (out += text), err: t.fail }
