@@ -17,10 +17,8 @@ const SUITES = [
   'plugins/store',
   'plugins/store-sqlite',
   'plugins/sql-client',
-  'plugins/outbox',
-  'platform/platform',
   'e2e/backup',
-  ...sized([], [], ['platform/search', 'daemon/doctor']),
+  ...sized([], [], ['plugins/outbox', 'platform/platform', 'platform/search', 'daemon/doctor']),
 ]
 
 const { builder } = await installToolchain(TOOLS, process.arch === 'arm64' ? 'arm64' : 'x64')

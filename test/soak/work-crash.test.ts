@@ -36,7 +36,9 @@ const STAGES = {
 /** Milliseconds from a request to a kill that nothing else decides. */
 const MOMENTS = sized([40], [40], [10, 40, 160])
 /** Every so many failpoints of a kind the daemon is killed in one. */
-const STRIDE = sized(18, 1)
+const STRIDE = sized(18, 2, 1)
+/** Those from here on: in half of them a daemon dies in every stage. */
+const FIRST = sized(0, 1, 0)
 
 /** The event that tells of an end. */
 function eventOf({ kind, status }: Row): string {
@@ -160,7 +162,7 @@ async function killThrough(stage: Stage, model: FakeModel): Promise<readonly str
   const killed: string[] = []
   for (const [kind, failpoints] of Object.entries(WORK_FAILPOINTS)) {
     const doing = DOINGS[kind as keyof typeof WORK_FAILPOINTS]
-    for (const { name } of failpoints.filter((_, index) => index % STRIDE === 0)) {
+    for (const { name } of failpoints.filter((_, index) => index % STRIDE === FIRST)) {
       await stage.dieAt(name, () => doing(work, name, model))
       killed.push(name)
     }
