@@ -66,7 +66,7 @@ async function untilOver(stage: Stage, killed: string): Promise<void> {
     open = (await workOf(stage)).filter(({ status }) => !ENDED.includes(status))
     return open.length === 0
   }
-  await until('all of it has ended', isOver, MINUTE).catch((cause: unknown) => {
+  await until('all of it has ended', isOver, 4 * MINUTE).catch((cause: unknown) => {
     throw new Error(`killed at ${killed}, and left: ${JSON.stringify(open)}`, { cause })
   })
 }
