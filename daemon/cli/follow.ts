@@ -9,6 +9,7 @@ import type { FeedEvent } from './event-feed.ts'
 import { eventIn, followEvents, messageIn } from './event-feed.ts'
 import type { CommandPorts } from './operation-command.ts'
 import { addShared } from './operation-command.ts'
+import { reasonOf } from './remote.ts'
 
 interface Followed {
   readonly account?: string
@@ -77,7 +78,7 @@ async function* follow(
 ): AsyncGenerator<FeedEvent> {
   const { account, after, type } = options
   const lost = (reason: string): void => {
-    terminal.err(`keyhook: ${reason} Trying again.\n`)
+    terminal.err(`keyhook: ${reason}; trying again\n`)
   }
   for await (const event of followEvents({ ask, account, after, lost })) {
     if (type === undefined || type.includes(event.type)) yield event
@@ -141,8 +142,7 @@ async function post(
     await response.body?.cancel()
     return { status: response.status, error: null }
   } catch (cause) {
-    const { cause: inner, message } = cause as Error & { readonly cause?: NodeJS.ErrnoException }
-    return { status: null, error: inner?.code ?? message }
+    return { status: null, error: reasonOf(cause) }
   }
 }
 

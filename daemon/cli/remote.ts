@@ -82,7 +82,8 @@ async function textOf(url: string, response: Response): Promise<string> {
   throw new Error(`${url} answered ${status} with what is not of Keyhook: is the address right?`)
 }
 
-function reasonOf(cause: unknown): string {
+/** Why a request was not answered: the code of the network, where there is one. */
+export function reasonOf(cause: unknown): string {
   const { cause: inner, message } = cause as Error & { readonly cause?: NodeJS.ErrnoException }
   return inner?.code ?? inner?.message ?? message
 }

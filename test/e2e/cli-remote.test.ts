@@ -118,9 +118,8 @@ await t.test('event tail prints what is published, also over a kill of the daemo
   }
   const [first = 0] = seen()
   t.ok(first > 0, 'nothing from before')
-  const began = seen().at(-1) ?? 0
   await daemon.end('SIGKILL')
-  await until('it says that the daemon is gone', () => /Trying again/.test(tail.err()))
+  await until('it says that the daemon is gone', () => /trying again/.test(tail.err()))
   daemon = await serve()
   for (let n = 1000; n < 1003; n++) await publish(n)
   await until('they are printed', () => seen().includes(1002), 40_000)
@@ -131,7 +130,6 @@ await t.test('event tail prints what is published, also over a kill of the daemo
     [...new Set(numbers)].toSorted((a, b) => a - b),
     'each once, in order',
   )
-  t.ok(began >= first)
 })
 
 await t.test('listen forwards events as deliveries that verify', async (t) => {
