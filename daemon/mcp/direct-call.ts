@@ -4,7 +4,7 @@ import {
   LOG_LEVEL_META_KEY,
   PROTOCOL_VERSION_META_KEY,
   classifyInboundRequest,
-} from '@modelcontextprotocol/server'
+} from './sdk.ts'
 import type { GivenArguments } from '../agents/arguments.ts'
 import type { Selection } from '../agents/selection.ts'
 import type { ToolSpec } from '../agents/tools.ts'

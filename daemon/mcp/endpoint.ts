@@ -1,5 +1,5 @@
 import type { CreateMcpHandlerOptions, McpServerFactory } from '@modelcontextprotocol/server'
-import { createMcpHandler } from '@modelcontextprotocol/server'
+import { createMcpHandler } from './sdk.ts'
 import compose from 'koa-compose'
 import { KeyhookError } from '../../lib/errors.ts'
 import type { Selection } from '../agents/selection.ts'

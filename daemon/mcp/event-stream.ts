@@ -1,4 +1,4 @@
-import { INTERNAL_ERROR } from '@modelcontextprotocol/server'
+import { INTERNAL_ERROR } from './sdk.ts'
 import { KeyhookError } from '../../lib/errors.ts'
 import type { EventStream } from '../http/event-stream.ts'
 import { reserveStream } from '../http/event-stream.ts'

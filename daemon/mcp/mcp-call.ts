@@ -1,4 +1,4 @@
-import { CLIENT_INFO_META_KEY, INTERNAL_ERROR, INVALID_PARAMS } from '@modelcontextprotocol/server'
+import { CLIENT_INFO_META_KEY, INTERNAL_ERROR, INVALID_PARAMS } from './sdk.ts'
 import { KeyhookError } from '../../lib/errors.ts'
 import type { GivenArguments } from '../agents/arguments.ts'
 import type { FindWork } from '../agents/follow.ts'

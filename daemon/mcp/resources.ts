@@ -3,7 +3,7 @@ import type {
   ListResourcesResult,
   ReadResourceResult,
 } from '@modelcontextprotocol/server'
-import { ResourceNotFoundError } from '@modelcontextprotocol/server'
+import { ResourceNotFoundError } from './sdk.ts'
 import { KeyhookError } from '../../lib/errors.ts'
 import { agentError } from '../agents/errors.ts'
 import type { ResourceSpec } from '../agents/resources.ts'

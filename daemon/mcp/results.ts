@@ -1,5 +1,5 @@
 import type { CallToolResult, ContentBlock, Implementation } from '@modelcontextprotocol/server'
-import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/server'
+import { SERVER_INFO_META_KEY } from './sdk.ts'
 import type { KeyhookError } from '../../lib/errors.ts'
 import { resourceUri } from '../agents/resources.ts'
 import { errorBody } from '../http/middleware/error-handler.ts'

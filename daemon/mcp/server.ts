@@ -6,7 +6,7 @@ import type {
   ServerOptions,
   Tool,
 } from '@modelcontextprotocol/server'
-import { INVALID_PARAMS, McpServer, ProtocolError } from '@modelcontextprotocol/server'
+import { INVALID_PARAMS, McpServer, ProtocolError } from './sdk.ts'
 import type { GivenArguments } from '../agents/arguments.ts'
 import type { ToolSpec } from '../agents/tools.ts'
 import type { KeyPrincipal } from '../authority/principal.ts'

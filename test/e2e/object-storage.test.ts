@@ -18,7 +18,7 @@ t.setTimeout(5 * MINUTE)
 const packed = await packKeyhook()
 t.teardown(() => packed.remove())
 // Beside it, since a daemon that starts after a kill looks there for what its dependency needs.
-const folder = await packed.install(['@modelcontextprotocol/core', '@aws-sdk/client-s3'])
+const folder = await packed.install(['@aws-sdk/client-s3'])
 for (const { kind, text } of blocksOf('object-storage.md')) {
   const [, name] = kind.split(' ')
   if (name !== undefined) await writeFile(join(folder, name), text)

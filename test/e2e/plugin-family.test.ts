@@ -18,7 +18,7 @@ t.setTimeout(5 * MINUTE)
 const TOKEN = 'operator-token-of-a-family-test-01'
 const packed = await packKeyhook()
 t.teardown(() => packed.remove())
-const folder = await packed.install(['@modelcontextprotocol/core'])
+const folder = await packed.install([])
 const root = join(folder, 'node_modules', 'keyhook')
 const run = promisify(execFile)
 
