@@ -49,6 +49,7 @@ export const ROUTES: readonly RouteOf<Served>[] = [
   { id: 'keys.create', method: 'POST', path: '/v1/keys', body: 'required' },
   { id: 'keys.self', method: 'GET', path: '/v1/keys/self' },
   { id: 'keys.verify', method: 'POST', path: '/v1/keys/verify', body: 'required' },
+  { id: 'keys.verify_batch', method: 'POST', path: '/v1/keys/verify/batch', body: 'required' },
   { id: 'keys.get', method: 'GET', path: '/v1/keys/{key_id}' },
   {
     id: 'keys.update',
@@ -364,6 +365,7 @@ export const ROUTES: readonly RouteOf<Served>[] = [
     body: 'optional',
   },
   { id: 'events.publish', method: 'POST', path: '/v1/events', body: 'required' },
+  { id: 'events.publish_batch', method: 'POST', path: '/v1/events/batch', body: 'required' },
   {
     id: 'events.list',
     method: 'GET',

@@ -93,7 +93,6 @@ function printIndex({
 
 function printOperation(operation: Placed, document: ApiDocument): Markup {
   const { operationId, summary, method, path } = operation
-  const baseUrl = document.servers[0]?.url ?? ''
   return html`<article id="${operationId}">
     <h3><a href="#${operationId}">${summary}</a></h3>
     <p class="route">
@@ -103,7 +102,7 @@ function printOperation(operation: Placed, document: ApiDocument): Markup {
       ${whoMay(operation)} · <code>client.${methodName(operationId).join('.')}</code>
     </p>
     ${PARAMETER_LOCATIONS.map(([location, caption]) => printParameters(operation, location, caption))}
-    ${printBody(operation, document)} ${printCode('Request', curlOf(operation, baseUrl))}
+    ${printBody(operation, document)} ${printCode('Request', curlOf(operation, document))}
     ${printAnswer(operation, document)} ${printRefusals(operation)}
   </article> `
 }

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod'
 import { exactlyOne, fault } from '../operations/faults.ts'
+import { wholeNumber } from '../operations/query-values.ts'
 import { givenInstant, instant, isoOrNull } from '../operations/instants.ts'
 import { BLANK, MODEL_NAME, NUL } from '../operations/patterns.ts'
 import { anyText, text } from '../operations/text.ts'
@@ -61,10 +62,10 @@ export const creator: z.ZodObject = z.strictObject({
 
 /** Query parameters of every list. */
 export const pageQuery = {
-  limit: z
-    .string()
-    .regex(/^([1-9][0-9]?|100)$/, 'Must be a whole number from 1 to 100.')
-    .transform(Number)
+  limit: wholeNumber(/^([1-9][0-9]?|100)$/, 'Must be a whole number from 1 to 100.', {
+    minimum: 1,
+    maximum: 100,
+  })
     .optional()
     .meta({ description: 'Maximum records of a page: 1 to 100. Default 20.' }),
   cursor: z
@@ -88,10 +89,10 @@ export const filteredPageQuery = (records: string): typeof pageQuery => ({
 })
 
 /** Maximum seconds to hold the response until there is a change. */
-export const wait = z
-  .string()
-  .regex(/^([0-9]|1[0-9]|2[0-5])$/, 'Must be whole seconds from 0 to 25.')
-  .transform(Number)
+export const wait = wholeNumber(/^([0-9]|1[0-9]|2[0-5])$/, 'Must be whole seconds from 0 to 25.', {
+  minimum: 0,
+  maximum: 25,
+})
   .optional()
   .meta({ description: 'Seconds to wait for the end before responding: 0 to 25. Default 0.' })
 

@@ -7,33 +7,18 @@ import type {
   ZodOpenApiComponentsObject,
 } from 'zod-openapi'
 import { createDocument } from 'zod-openapi'
-import type { ErrorRow } from '../../lib/errors.ts'
 import type { Family } from '../operations/family.ts'
 import type { Operation, Quote } from '../operations/operation.ts'
-import { querySchema } from '../operations/query.ts'
+import type { ErrorRows } from './components.ts'
+import { errorSchema, named } from './components.ts'
+import { describeDeliveries } from './deliveries.ts'
 import { describeStreams } from './event-stream.ts'
+import { parametersOf } from './parameters.ts'
 import { FILE_SCHEMA, partsEncoding, partsSchema } from './parts.ts'
 import { sharedErrors } from './shared-errors.ts'
+import { simplify } from './simplify.ts'
 
 export type OpenApiDocument = ReturnType<typeof createDocument>
-
-const errorBody = z
-  .strictObject({
-    error: z.strictObject({
-      code: z.string(),
-      message: z.string(),
-      status: z.int(),
-      request_id: z.string(),
-      doc_url: z.string(),
-      details: z.record(z.string(), z.unknown()),
-      errors: z.array(
-        z.strictObject({ location: z.string(), code: z.string(), message: z.string() }),
-      ),
-    }),
-  })
-  .meta({ id: 'Error' })
-
-export type ErrorRows = Readonly<Record<string, ErrorRow>>
 
 /** Builds the OpenAPI document of these families; nothing in it is written by hand. */
 export function describeApi(
@@ -44,11 +29,12 @@ export function describeApi(
   const operations = families.flatMap((family) =>
     family.operations.map((operation) => ({ family, operation })),
   )
+  const refusals: Refusals = { rows, schema: errorSchema(rows) }
   const paths: ZodOpenApiPathsObject = {}
   for (const { family, operation } of operations) {
     paths[operation.path] = {
       ...paths[operation.path],
-      [operation.method.toLowerCase()]: describe(family, operation, rows),
+      [operation.method.toLowerCase()]: describe(family, operation, refusals),
     }
   }
   const document = createDocument({
@@ -65,6 +51,7 @@ export function describeApi(
       description: describeFamily(family),
     })),
     paths,
+    webhooks: describeDeliveries(families),
     components: {
       schemas: JSON_SCHEMAS,
       securitySchemes: {
@@ -74,7 +61,7 @@ export function describeApi(
       },
     },
   })
-  return describeStreams(document)
+  return simplify(describeStreams(document))
 }
 
 function describeFamily({ scopes, events }: Family): string {
@@ -88,60 +75,56 @@ function describeFamily({ scopes, events }: Family): string {
   ].join(' ')
 }
 
+/** What refusals look like, and their codes. */
+interface Refusals {
+  readonly rows: ErrorRows
+  readonly schema: z.ZodType
+}
+
 function describe(
   family: Family,
   operation: Operation,
-  rows: ErrorRows,
+  refusals: Refusals,
 ): ZodOpenApiOperationObject {
-  const { input } = operation
-  const query = querySchema(operation)
   return {
     operationId: operation.id,
     summary: operation.summary,
     tags: [family.name],
     security: securityOf(operation),
-    requestParams: {
-      ...(input.params === undefined ? {} : { path: input.params }),
-      ...(query === undefined ? {} : { query }),
-      ...(operation.idempotency === undefined ? {} : { header: REQUIRED_KEY }),
-    },
+    requestParams: parametersOf(operation),
     ...requestBodyOf(operation),
-    responses: responsesOf(operation, rows),
+    responses: responsesOf(operation, refusals),
   }
 }
 
-const REQUIRED_KEY = z.object({
-  'Idempotency-Key': z
-    .string()
-    .regex(/^[\x21-\x7e]{1,255}$/)
-    .meta({ description: 'Any text of yours; a repeated request with it has its effect once.' }),
-})
-
-function requestBodyOf({
-  input: { body, parts, form },
-  example,
-}: Operation): Pick<ZodOpenApiOperationObject, 'requestBody'> {
+function requestBodyOf(operation: Operation): Pick<ZodOpenApiOperationObject, 'requestBody'> {
+  const { example, input, documented } = operation
+  const { parts, form } = input
+  const body = documented?.body ?? input.body
   const multipart = parts ?? form?.parts
   const inParts =
     multipart === undefined
       ? {}
       : {
           'multipart/form-data': {
-            schema: partsSchema(multipart, body),
+            schema: named(partsSchema(multipart, body), operation, 'Form'),
             encoding: partsEncoding(multipart),
           },
         }
   if (parts !== undefined) return { requestBody: { required: true, content: inParts } }
   if (body === undefined) return {}
   const json = {
-    schema: body,
+    schema: named(body, operation, 'Request'),
     ...(example.body === undefined ? {} : { example: example.body }),
   }
   const required = !body.safeParse(undefined).success
   return { requestBody: { required, content: { 'application/json': json, ...inParts } } }
 }
 
-function responsesOf(operation: Operation, rows: ErrorRows): ZodOpenApiResponsesObject {
+function responsesOf(
+  operation: Operation,
+  { rows, schema: refusal }: Refusals,
+): ZodOpenApiResponsesObject {
   const byStatus = new Map<number, string[]>()
   const codes = [...sharedErrors(operation), ...operation.errors]
   for (const code of new Set(codes)) {
@@ -150,7 +133,8 @@ function responsesOf(operation: Operation, rows: ErrorRows): ZodOpenApiResponses
       throw new TypeError(`${operation.id} declares an unknown code ${code}`)
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
-  const { output, example, summary } = operation
+  const { example, summary } = operation
+  const output = outputOf(operation)
   const responses: ZodOpenApiResponsesObject = {
     ...(operation.quote === undefined ? {} : quoteOf(summary, operation.quote)),
     [`${operation.status ?? 200}`]: {
@@ -173,7 +157,7 @@ function responsesOf(operation: Operation, rows: ErrorRows): ZodOpenApiResponses
   for (const [status, codes] of byStatus) {
     responses[`${status}` as '400'] = {
       description: codes.join(', '),
-      content: { 'application/json': { schema: errorBody } },
+      content: { 'application/json': { schema: refusal } },
     }
   }
   return responses
@@ -234,17 +218,19 @@ function partsOfFiles(operation: Operation): ZodOpenApiResponsesObject {
 
 const NOT_MODIFIED: ZodOpenApiResponsesObject = { '304': { description: 'Not modified' } }
 
-function contentOf({
-  effect,
-  output,
-  example,
-  csv,
-}: Operation): NonNullable<ZodOpenApiResponseObject['content']> {
+function outputOf(operation: Operation): z.ZodType {
+  const output = operation.documented?.output ?? operation.output
+  const isPage = output instanceof z.ZodObject && 'has_more' in output.shape
+  return named(output, operation, isPage ? 'Page' : 'Result')
+}
+
+function contentOf(operation: Operation): NonNullable<ZodOpenApiResponseObject['content']> {
+  const { effect, example, csv } = operation
   if (effect === 'bytes') return { 'application/octet-stream': { schema: FILE_SCHEMA } }
   // The data of one event, until `describeStreams` adds the event around it.
-  if (effect === 'stream') return { 'text/event-stream': { schema: output } }
+  if (effect === 'stream') return { 'text/event-stream': { schema: operation.output } }
   return {
-    'application/json': { schema: output, example: example.response },
+    'application/json': { schema: outputOf(operation), example: example.response },
     ...(csv === undefined
       ? {}
       : {
@@ -267,19 +253,26 @@ function securityOf({ access }: Operation): Record<string, string[]>[] {
 /** Any JSON that the body parser accepts, except its depth limit. */
 const TEXT = '^[^\\u0000]*$'
 
+/** Its constraints are below two negations, since generators of clients skip `not`, and have one type for it. */
 const JSON_SCHEMAS: NonNullable<ZodOpenApiComponentsObject['schemas']> = {
   JsonObject: {
     type: 'object',
     description: 'Any JSON object. Strings do not contain U+0000.',
     propertyNames: { pattern: TEXT, not: { const: '__proto__' } },
-    additionalProperties: { $ref: '#/components/schemas/JsonValue' },
+    additionalProperties: true,
+    not: { not: { additionalProperties: { $ref: '#/components/schemas/JsonValue' } } },
   },
   JsonValue: {
-    anyOf: [
-      { type: ['null', 'boolean', 'number'] },
-      { type: 'string', pattern: TEXT },
-      { type: 'array', items: { $ref: '#/components/schemas/JsonValue' } },
-      { $ref: '#/components/schemas/JsonObject' },
-    ],
+    description: 'Any JSON value. Strings do not contain U+0000.',
+    not: {
+      not: {
+        anyOf: [
+          { type: ['null', 'boolean', 'number'] },
+          { type: 'string', pattern: TEXT },
+          { type: 'array', items: { $ref: '#/components/schemas/JsonValue' } },
+          { $ref: '#/components/schemas/JsonObject' },
+        ],
+      },
+    },
   },
 }

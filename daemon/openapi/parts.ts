@@ -14,16 +14,10 @@ type Members = Readonly<Record<string, z.core.$ZodType>>
  */
 export function partsSchema(parts: PartsInput, body?: z.ZodType): z.ZodObject {
   const members: Members = body instanceof z.ZodObject ? body.shape : {}
-  const entries = Object.entries(parts).flatMap(([name, part]) => {
+  // Of `files` and its alias `files[]`, clients would have one name twice: the document has the first.
+  const entries = Object.entries(parts).map(([name, part]) => {
     const schema = partSchema(name, part, members)
-    const { alias } = part
-    const given = part.least > 0 ? schema : schema.optional()
-    return alias === undefined
-      ? [[name, given]]
-      : [
-          [name, given],
-          [alias, schema.optional()],
-        ]
+    return [name, part.least > 0 ? schema : schema.optional()]
   })
   return z.strictObject(Object.fromEntries(entries) as Record<string, z.ZodType>)
 }

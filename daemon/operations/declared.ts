@@ -114,6 +114,7 @@ export const readOperation: ReadArguments = declareArguments('operation', {
     emits: anyListOf(EMISSION),
     input: INPUT,
     output: SCHEMA,
+    documented: optional(recordOf({ body: SCHEMA, output: SCHEMA })),
     status: optional(POSITIVE),
     accepted: optional(FUNCTION),
     watch: optional(FUNCTION),

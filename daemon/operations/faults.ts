@@ -125,12 +125,31 @@ function printStep(step: PropertyKey): string {
   return typeof step === 'number' ? `[${step}]` : `.${String(step)}`
 }
 
-/** Constraint of a value to exactly one of these members, as JSON Schema expresses it. */
-export function exactlyOne(...names: readonly string[]): { readonly oneOf: readonly object[] } {
-  return {
-    oneOf: names.map((name) => ({
-      required: [name],
-      properties: Object.fromEntries(names.map((one) => [one, one === name])),
-    })),
-  }
+/** Members that a form of an object has, and those that it does not have. */
+export interface ObjectForm {
+  readonly required: readonly string[]
+  readonly without: readonly string[]
+}
+
+/**
+ * Constraint of an object to one of several forms, as JSON Schema expresses it.
+ *
+ * Below two negations, since generators of clients skip `not`; of `oneOf` beside `properties` they make types that have
+ * none of the properties.
+ */
+export function oneOfForms(...forms: readonly ObjectForm[]): { readonly not: object } {
+  const has = (names: readonly string[]): object => ({
+    properties: Object.fromEntries(names.map((name) => [name, {}])),
+    required: names,
+  })
+  const anyOf = forms.map(({ required, without }) => ({
+    ...has(required),
+    not: without.length === 1 ? has(without) : { anyOf: without.map((name) => has([name])) },
+  }))
+  return { not: { not: { anyOf } } }
+}
+
+/** Constraint of an object to exactly one of two members. */
+export function exactlyOne(one: string, other: string): { readonly not: object } {
+  return oneOfForms({ required: [one], without: [other] }, { required: [other], without: [one] })
 }

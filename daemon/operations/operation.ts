@@ -85,6 +85,11 @@ export interface Declaration<
   readonly emits: readonly Emission[]
   readonly input: Input
   readonly output: Output
+  /**
+   * What the OpenAPI document has instead of `input.body` and `output`, of an operation that also accepts what another
+   * one is for: generators of clients make no good type of either.
+   */
+  readonly documented?: { readonly body: z.ZodType; readonly output: z.ZodType }
   /** Status of success. Default 200. */
   readonly status?: number
   /** Whether the returned work is still to be done: the status is 202 then. */

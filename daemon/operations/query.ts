@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import type { Operation } from './operation.ts'
+import { queryFlagOff } from './query-values.ts'
 
-const dry_run = z.enum(['true', 'false']).default('false').meta({
+const dry_run = queryFlagOff.meta({
+  override: { default: false },
   description: 'Only return the price; do nothing. Default false.',
 })
 

@@ -38,11 +38,12 @@ const NOT_SENT: Readonly<Record<string, string>> = {
   'webhook.test': 'it is sent to the tested webhook alone',
 }
 
-/** Lists that are no pages: templates of the release, limits, passages that a search asks for, master keys. */
+/** Lists that are no pages: templates of the release, limits, passages that a search asks for, one verdict for each given key, master keys. */
 const BOUNDED_LISTS: readonly string[] = [
   'apps.templates',
   'billing.limits',
   'files.search',
+  'keys.verify_batch',
   'seals.status',
 ]
 

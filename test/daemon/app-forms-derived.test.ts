@@ -87,19 +87,21 @@ await t.test('both ways are described', (t) => {
             required: true,
             content: {
               'application/json': { example: { template_id: 'landing' } },
-              'multipart/form-data': {
-                schema: {
-                  properties: {
-                    prompt: { type: 'string' },
-                    files: { type: 'array', maxItems: 500, items: { format: 'binary' } },
-                    'files[]': { type: 'array' },
-                  },
-                  required: ['prompt'],
-                },
-              },
+              'multipart/form-data': { schema: { $ref: '#/components/schemas/AppsCreateForm' } },
             },
           },
           responses: { 400: { description: /invalid_multipart/ }, 429: {} },
+        },
+      },
+    },
+    components: {
+      schemas: {
+        AppsCreateForm: {
+          properties: {
+            prompt: { type: 'string' },
+            files: { type: 'array', maxItems: 500, items: { format: 'binary' } },
+          },
+          required: ['prompt'],
         },
       },
     },

@@ -221,7 +221,12 @@ await t.test('all of this is described', (t) => {
     },
     '/v1/beans': {
       get: {
-        parameters: [{ name: 'limit' }, { name: 'cursor' }, { in: 'query', name: 'format' }],
+        parameters: [
+          { name: 'limit', schema: { type: 'integer' } },
+          { name: 'cursor' },
+          { in: 'query', name: 'format' },
+          { in: 'header', name: 'Keyhook-Account' },
+        ],
         responses: {
           200: {
             headers: { Link: {} },
@@ -231,8 +236,9 @@ await t.test('all of this is described', (t) => {
       },
       post: {
         parameters: [
-          { in: 'query', name: 'dry_run' },
+          { in: 'query', name: 'dry_run', schema: { type: 'boolean', default: false } },
           { in: 'header', name: 'Idempotency-Key', required: true },
+          { in: 'header', name: 'Keyhook-Account' },
         ],
         responses: {
           200: { content: { 'application/json': { example: { dry_run: true, cents: 10 } } } },

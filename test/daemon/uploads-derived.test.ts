@@ -127,21 +127,7 @@ await t.test('parts, and files that are answered, are described', (t) => {
           requestBody: {
             required: true,
             content: {
-              'multipart/form-data': {
-                schema: {
-                  properties: {
-                    file: {
-                      type: 'array',
-                      items: { type: 'string', format: 'binary' },
-                      minItems: 1,
-                      maxItems: 3,
-                    },
-                    note: { type: 'string', description: 'To lay on top.' },
-                  },
-                  required: ['file'],
-                  additionalProperties: false,
-                },
-              },
+              'multipart/form-data': { schema: { $ref: '#/components/schemas/BoxesFillForm' } },
             },
           },
           responses: {
@@ -153,6 +139,23 @@ await t.test('parts, and files that are answered, are described', (t) => {
       },
       '/v1/apps/{app_id}/files/{file_id}/content': {
         get: { responses: { 200: { content: { 'application/octet-stream': {} } } } },
+      },
+    },
+    components: {
+      schemas: {
+        BoxesFillForm: {
+          properties: {
+            file: {
+              type: 'array',
+              items: { type: 'string', format: 'binary' },
+              minItems: 1,
+              maxItems: 3,
+            },
+            note: { type: 'string', description: 'To lay on top.' },
+          },
+          required: ['file'],
+          additionalProperties: false,
+        },
       },
     },
   })

@@ -2,6 +2,7 @@ import type { RawRequest } from './in-process.ts'
 import type { SentPart } from './multipart.ts'
 import { MULTIPART, bodyOf } from './multipart.ts'
 import type { DocumentedOperation, Schema } from './openapi.ts'
+import { resolveSchema } from './openapi.ts'
 import { drawValue } from './schema-values.ts'
 import type { SeededRandom } from './seeded-random.ts'
 
@@ -38,7 +39,7 @@ export function draftValid(
   const form = requestBody?.content?.['multipart/form-data']
   // Little of what is drawn for a form is taken, and all else may depend on what it makes.
   if (form !== undefined && (content === undefined || random.oneIn(4))) {
-    const raw = bodyOf(drawParts(form.schema, random))
+    const raw = bodyOf(drawParts(resolveSchema(form.schema), random))
     const headers = { ...given, ...MULTIPART }
     return { method, path, params, query: Object.fromEntries(query) as {}, headers, raw }
   }

@@ -2,7 +2,7 @@ import type { SkillArtifact, WireRecord } from '../../operations/agent.ts'
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
 import type { AppRecord, RevisionRecord } from '../../../plugins/platform/contract/apps.ts'
-import { fault } from '../../operations/faults.ts'
+import { fault, oneOfForms } from '../../operations/faults.ts'
 import { fileContent, hasOneContent, ONE_CONTENT } from './given-file.ts'
 import {
   anyText,
@@ -44,15 +44,10 @@ const metadata = namesOf(
 ).meta({ description: 'Your own strings, returned unchanged.', example: { stage: 'trial' } })
 
 /** Either a template, or a prompt with its own fields. */
-const FROM_TEMPLATE_OR_PROMPT = {
-  oneOf: [
-    {
-      required: ['template_id'],
-      properties: { template_id: true, prompt: false, files: false, model: false },
-    },
-    { required: ['prompt'], properties: { prompt: true, template_id: false } },
-  ],
-}
+const FROM_TEMPLATE_OR_PROMPT = oneOfForms(
+  { required: ['template_id'], without: ['prompt', 'files', 'model'] },
+  { required: ['prompt'], without: ['template_id'] },
+)
 
 export const appCreation = z
   .strictObject({

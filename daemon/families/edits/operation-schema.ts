@@ -5,23 +5,30 @@ import { NUL, anyText, exactlyOne } from '../wire.ts'
 
 const MAX_OPERATIONS = 500
 
-/** The only key with a fixed set of values. */
-const OBSERVE = { properties: { value: { enum: ['on', 'off', null] } } } as const
+/** The only key with a fixed set of values: with any other it is refused. */
+const NOT_OBSERVED = {
+  required: ['key', 'value'],
+  properties: { key: { const: 'observe' }, value: { not: { enum: ['on', 'off', null] } } },
+} as const
 
 const operation = z
   .discriminatedUnion('op', [
     z
       .strictObject({ op: z.literal('write'), ...fileContent })
       .refine(hasOneContent, ONE_CONTENT)
-      .meta(exactlyOne('content', 'content_base64')),
-    z.strictObject({
-      op: z.literal('patch'),
-      path,
-      search: anyText().meta({ description: 'Text that occurs exactly once in the file.' }),
-      replace: anyText().meta({ description: 'Replacement, inserted literally.' }),
-    }),
-    z.strictObject({ op: z.literal('rename'), from: path, to: path }),
-    z.strictObject({ op: z.literal('delete'), path }),
+      .meta({ id: 'WriteOperation', ...exactlyOne('content', 'content_base64') }),
+    z
+      .strictObject({
+        op: z.literal('patch'),
+        path,
+        search: anyText().meta({ description: 'Text that occurs exactly once in the file.' }),
+        replace: anyText().meta({ description: 'Replacement, inserted literally.' }),
+      })
+      .meta({ id: 'PatchOperation' }),
+    z
+      .strictObject({ op: z.literal('rename'), from: path, to: path })
+      .meta({ id: 'RenameOperation' }),
+    z.strictObject({ op: z.literal('delete'), path }).meta({ id: 'DeleteOperation' }),
     z
       .strictObject({
         op: z.literal('set_config'),
@@ -31,7 +38,7 @@ const operation = z
           .nullable()
           .meta({ description: 'Value; null removes the key.' }),
       })
-      .meta({ anyOf: [{ properties: { key: { not: { const: 'observe' } } } }, OBSERVE] }),
+      .meta({ id: 'SetConfigOperation', not: NOT_OBSERVED }),
   ])
   .meta({ id: 'EditOperation' })
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
+import { oneOfForms } from '../../operations/faults.ts'
 import type { EditRecord } from '../../../plugins/platform/contract/edits.ts'
 import type { JobLine } from '../../../plugins/platform/contract/jobs.ts'
 import { EDIT_KNOWLEDGE, EDIT_STATUSES } from '../../../plugins/platform/contract/edits.ts'
@@ -24,18 +25,12 @@ export const editCreation = z
       .meta({ description: 'Revision that the operations apply to; must be the current one.' }),
     message: message.optional(),
   })
-  .meta({
-    oneOf: [
-      {
-        required: ['prompt'],
-        properties: { prompt: true, operations: false, base_revision: false },
-      },
-      {
-        required: ['operations', 'base_revision'],
-        properties: { operations: true, base_revision: true, prompt: false, model: false },
-      },
-    ],
-  })
+  .meta(
+    oneOfForms(
+      { required: ['prompt'], without: ['operations', 'base_revision'] },
+      { required: ['operations', 'base_revision'], without: ['prompt', 'model'] },
+    ),
+  )
 
 const failure = z
   .strictObject({

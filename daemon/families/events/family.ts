@@ -3,7 +3,7 @@ import { eventError } from './errors.ts'
 import { declareType, listTypes } from './operations/types.ts'
 import { explainEvent } from './operations/explain.ts'
 import { getEvent, listEvents } from './operations/read.ts'
-import { publishEvents } from './operations/publish.ts'
+import { publishBatch, publishEvents } from './operations/publish.ts'
 
 /** Events: declared by accounts, published once, stored byte for byte. */
 export const eventsFamily = defineFamily({
@@ -11,5 +11,13 @@ export const eventsFamily = defineFamily({
   scopes: { events: ['read', 'write'] },
   events: [],
   errors: eventError,
-  operations: [publishEvents, listEvents, getEvent, explainEvent, declareType, listTypes],
+  operations: [
+    publishEvents,
+    publishBatch,
+    listEvents,
+    getEvent,
+    explainEvent,
+    declareType,
+    listTypes,
+  ],
 })

@@ -10,7 +10,9 @@ import { fault } from '../../operations/faults.ts'
 import { jsonText } from '../../operations/print-json.ts'
 import { appId, instant, pageOf, text } from '../wire.ts'
 
-const jsonObject = z.record(z.string(), z.unknown())
+const jsonObject = z
+  .record(z.string(), z.unknown())
+  .meta({ id: 'AnyObject', description: 'Any JSON object.' })
 
 /** An object with any members. */
 const anyObject = z
@@ -77,10 +79,13 @@ const refusedEvent = z
   })
   .meta({ id: 'RefusedEvent' })
 
-export const publishAnswer = z.union([
-  acceptedEvent,
-  z.strictObject({ data: z.array(z.union([acceptedEvent, refusedEvent])) }),
-])
+const outcome = z
+  .discriminatedUnion('status', [acceptedEvent, refusedEvent])
+  .meta({ id: 'PublishedEvent', description: 'Whether one event of a batch was accepted.' })
+
+export const batchAnswer = z.strictObject({ data: z.array(outcome) })
+
+export const publishAnswer = z.union([acceptedEvent, batchAnswer])
 
 export type AcceptedEvent = z.input<typeof acceptedEvent>
 export type RefusedEvent = z.input<typeof refusedEvent>

@@ -6,7 +6,7 @@ import { getKey, listKeys, getOwnKey } from './operations/read.ts'
 import { revokeKey } from './operations/revoke.ts'
 import { rotateKey } from './operations/rotate.ts'
 import { updateKey } from './operations/update.ts'
-import { verifyKeys } from './operations/verify.ts'
+import { verifyBatch, verifyKeys } from './operations/verify.ts'
 
 /** Developer keys: scoped, pinned, delegated as a subset, rotated, revoked at once. */
 export const keysFamily = defineFamily({
@@ -19,6 +19,7 @@ export const keysFamily = defineFamily({
     createKey,
     getOwnKey,
     verifyKeys,
+    verifyBatch,
     getKey,
     updateKey,
     rotateKey,

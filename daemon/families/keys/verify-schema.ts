@@ -14,11 +14,10 @@ export const verifyInput = z
   })
   .meta({ id: 'KeyToVerify' })
 
+export const verifyManyBody = z.strictObject({ keys: z.array(verifyInput).min(1).max(100) })
+
 /** One key, or up to 100 with one verdict each. */
-export const verifyBody = z.union([
-  verifyInput,
-  z.strictObject({ keys: z.array(verifyInput).min(1).max(100) }),
-])
+export const verifyBody = z.union([verifyInput, verifyManyBody])
 
 export const keyVerdict = z
   .strictObject({
@@ -44,7 +43,9 @@ export const keyVerdict = z
   })
   .meta({ id: 'KeyVerdict' })
 
-export const verifyAnswer = z.union([keyVerdict, z.strictObject({ data: z.array(keyVerdict) })])
+export const verifyManyAnswer = z.strictObject({ data: z.array(keyVerdict) })
+
+export const verifyAnswer = z.union([keyVerdict, verifyManyAnswer])
 
 export const exampleVerdict = {
   valid: true,

@@ -1,14 +1,15 @@
 import { z } from 'zod'
 import { operation } from '../../../operations/operation.ts'
+import { wholeNumber } from '../../../operations/query-values.ts'
 import { appParams, exampleApp } from '../schema.ts'
 import { bytesOf, loadCountedTree } from '../../../trees/keep.ts'
 import { findApp, findRevision } from '../service.ts'
 
 /** A revision in a query. */
-export const givenRevision = z
-  .string()
-  .regex(/^[1-9][0-9]{0,8}$/, 'Must be the number of a revision.')
-  .transform(Number)
+export const givenRevision = wholeNumber(/^[1-9][0-9]{0,8}$/, 'Must be the number of a revision.', {
+  minimum: 1,
+  maximum: 999_999_999,
+})
   .optional()
   .meta({ description: 'Default: the current revision.' })
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { AppListQuery } from '../../../../plugins/platform/contract/apps.ts'
 import { placeOfApp } from '../../../../plugins/platform/contract/apps.ts'
 import { operation } from '../../../operations/operation.ts'
+import { queryFlag } from '../../../operations/query-values.ts'
 import { accountOf, pinsOf } from '../../../authority/principal.ts'
 import { listPage } from '../../cursor.ts'
 import { filteredPageQuery, plainText } from '../../wire.ts'
@@ -16,8 +17,7 @@ const query = z.strictObject({
     .optional()
     .meta({ description: 'Filter by status. Default: every app that is not archived.' }),
   alias: plainText.optional().meta({ description: 'Filter by alias.' }),
-  include_archived: z
-    .enum(['true', 'false'])
+  include_archived: queryFlag
     .optional()
     .meta({ description: 'Whether to include archived apps. Default false.' }),
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { EDIT_STATUSES } from '../../../../plugins/platform/contract/edits.ts'
 import { operation } from '../../../operations/operation.ts'
+import { queryFlag } from '../../../operations/query-values.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { idOf, listPage } from '../../cursor.ts'
@@ -12,7 +13,7 @@ const query = z.strictObject({
   ...filteredPageQuery('edits'),
   status: z.enum(EDIT_STATUSES).optional(),
   kind: z.enum(['prompt', 'structured']).optional(),
-  initial: z.enum(['true', 'false']).optional().meta({
+  initial: queryFlag.optional().meta({
     description: 'Filter: true for the edit that generates the app, false for the others.',
   }),
 })

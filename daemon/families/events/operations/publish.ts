@@ -6,58 +6,97 @@ import { operation } from '../../../operations/operation.ts'
 import { boundDeliveries } from '../deliveries.ts'
 import { declaredTypes, judgeBatch, judgeOne, toAnswer } from '../publish.ts'
 import { isEvent, isRefusal, printRefusals, toError } from '../refusals.ts'
-import { exampleEvent, publishAnswer, publishedBatch, publishedEvent } from '../schema.ts'
+import type { AcceptedEvent } from '../schema.ts'
+import {
+  acceptedEvent,
+  batchAnswer,
+  exampleEvent,
+  publishAnswer,
+  publishedBatch,
+  publishedEvent,
+} from '../schema.ts'
 
 /** 500 events of average size; many large events need several requests. */
 const BODY_LIMIT = 8 * 1_048_576
 
-export const publishEvents = operation({
+const ERRORS = [
+  'undeclared_event_type',
+  'reserved_event_type',
+  'event_id_conflict',
+  'event_too_large',
+  'too_many_deliveries',
+  'app_not_found',
+] as const
+
+/** Common to one event and to several. */
+const PUBLISHING = {
   effect: 'publish',
-  id: 'events.publish',
-  summary: 'Publish an event, or up to 500 with one result each',
   method: 'POST',
-  path: '/v1/events',
   access: { scope: 'events:write', pinned: 'allowed' },
-  agent: { toolset: 'events' },
   emits: ['events'],
-  input: { body: z.union([publishedEvent, publishedBatch]) },
-  output: publishAnswer,
   status: 202,
-  errors: [
-    'undeclared_event_type',
-    'reserved_event_type',
-    'event_id_conflict',
-    'event_too_large',
-    'too_many_deliveries',
-    'app_not_found',
-  ],
-  example: {
-    body: { type: exampleEvent.type, data: exampleEvent.data },
-    response: { id: exampleEvent.id, type: exampleEvent.type, status: 'accepted' },
-  },
+  errors: ERRORS,
   bodyLimit: BODY_LIMIT,
   unmetered: 'unless_refused',
+} as const
+
+const ONE = { type: exampleEvent.type, data: exampleEvent.data } as const
+const ACCEPTED = { id: exampleEvent.id, type: exampleEvent.type, status: 'accepted' } as const
+
+export const publishEvents = operation({
+  ...PUBLISHING,
+  id: 'events.publish',
+  summary: 'Publish an event, or up to 500 with one result each',
+  path: '/v1/events',
+  agent: { toolset: 'events' },
+  input: { body: z.union([publishedEvent, publishedBatch]) },
+  output: publishAnswer,
+  documented: { body: publishedEvent, output: acceptedEvent },
+  example: { body: ONE, response: ACCEPTED },
   command: 'event publish',
-  async run(call) {
-    const { body } = call
-    const types = await declaredTypes(call)
-    if (!('events' in body)) {
-      const judged = judgeOne(call, body, types)
-      if (isRefusal(judged)) throw toError(judged)
-      const [outcome] = await commit(call, [judged])
-      const answer = toAnswer(judged, outcome)
-      if (isRefusal(answer)) throw toError(answer)
-      return answer
-    }
-    const judged = await boundDeliveries(call, judgeBatch(call, body.events, types))
-    const outcomes = (await commit(call, judged.filter(isEvent))).values()
-    const answers = judged.map((one) =>
-      isRefusal(one) ? one : toAnswer(one, outcomes.next().value),
-    )
-    if (answers.some(isRefusal)) call.countRefusal()
-    return { data: [...printRefusals(answers)] }
-  },
+  run: (call) =>
+    'events' in call.body ? publishAll(call, call.body) : publishOne(call, call.body),
 })
+
+export const publishBatch = operation({
+  ...PUBLISHING,
+  id: 'events.publish_batch',
+  summary: 'Publish up to 500 events with one result each',
+  path: '/v1/events/batch',
+  agent: { omit: 'events_publish takes several events too.' },
+  input: { body: publishedBatch },
+  output: batchAnswer,
+  example: { body: { events: [ONE] }, response: { data: [ACCEPTED] } },
+  run: (call) => publishAll(call, call.body),
+})
+
+type Publishing = Parameters<typeof declaredTypes>[0] &
+  Parameters<typeof commit>[0] &
+  Pick<Call, 'countRefusal'>
+
+async function publishOne(
+  call: Publishing,
+  body: z.output<typeof publishedEvent>,
+): Promise<AcceptedEvent> {
+  const judged = judgeOne(call, body, await declaredTypes(call))
+  if (isRefusal(judged)) throw toError(judged)
+  const [outcome] = await commit(call, [judged])
+  const answer = toAnswer(judged, outcome)
+  if (isRefusal(answer)) throw toError(answer)
+  return answer
+}
+
+async function publishAll(
+  call: Publishing,
+  { events }: z.output<typeof publishedBatch>,
+): Promise<z.input<typeof batchAnswer>> {
+  const types = await declaredTypes(call)
+  const judged = await boundDeliveries(call, judgeBatch(call, events, types))
+  const outcomes = (await commit(call, judged.filter(isEvent))).values()
+  const answers = judged.map((one) => (isRefusal(one) ? one : toAnswer(one, outcomes.next().value)))
+  if (answers.some(isRefusal)) call.countRefusal()
+  return { data: [...printRefusals(answers)] }
+}
 
 /** One outcome per event, in order, after the commit. */
 function commit(

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { operation } from '../../../operations/operation.ts'
+import { queryFlagOff } from '../../../operations/query-values.ts'
 import { audit } from '../../audit/note.ts'
 import { exampleKey, keyParams, revokedKey, toWireKey } from '../schema.ts'
 import { findKey, loadActor, requireManaged } from '../service.ts'
@@ -18,7 +19,8 @@ export const revokeKey = operation({
     params: keyParams,
     query: z.strictObject({
       webhooks: webhooksChoice,
-      dry_run: z.enum(['true', 'false']).default('false').meta({
+      dry_run: queryFlagOff.meta({
+        override: { default: false },
         description: 'Only return what would be revoked; change nothing. Default false.',
       }),
     }),

@@ -5,33 +5,61 @@ import { operation } from '../../../operations/operation.ts'
 import type { Platform } from '../../../platform.ts'
 import { isoOrNull } from '../../wire.ts'
 import { explainInvalid, requireDeclared, requireNeed } from '../need.ts'
-import type { verifyInput, keyVerdict } from '../verify-schema.ts'
-import { exampleVerdict, verifyAnswer, verifyBody } from '../verify-schema.ts'
+import {
+  exampleVerdict,
+  keyVerdict,
+  verifyAnswer,
+  verifyBody,
+  verifyInput,
+  verifyManyAnswer,
+  verifyManyBody,
+} from '../verify-schema.ts'
 
-export const verifyKeys = operation({
+/** Common to one key and to several. */
+const VERIFYING = {
   effect: 'read',
-  id: 'keys.verify',
-  summary: 'Verify keys: account, authority, and whether a scope or app is allowed',
   method: 'POST',
-  path: '/v1/keys/verify',
   access: 'operator',
   agent: { omit: "The operator's; a key cannot call it." },
   emits: ['keys'],
+  errors: ['operator_required', 'invalid_scope'],
+  unmetered: true,
+} as const
+
+const ONE = { key: 'service_dk_3fJ9kQ2x…', scope: 'orders:read' } as const
+
+export const verifyKeys = operation({
+  ...VERIFYING,
+  id: 'keys.verify',
+  summary: 'Verify keys: account, authority, and whether a scope or app is allowed',
+  path: '/v1/keys/verify',
   input: { body: verifyBody },
   output: verifyAnswer,
-  errors: ['operator_required', 'invalid_scope'],
-  example: {
-    body: { key: 'service_dk_3fJ9kQ2x…', scope: 'orders:read' },
-    response: exampleVerdict,
-  },
-  unmetered: true,
+  documented: { body: verifyInput, output: keyVerdict },
+  example: { body: ONE, response: exampleVerdict },
   command: 'key verify',
-  async run({ platform, body }) {
-    if (!('keys' in body)) return judge(platform, body, 'body')
-    const verdicts = body.keys.map((one, index) => judge(platform, one, `body.keys[${index}]`))
-    return { data: await Promise.all(verdicts) }
-  },
+  run: ({ platform, body }) =>
+    'keys' in body ? judgeAll(platform, body) : judge(platform, body, 'body'),
 })
+
+export const verifyBatch = operation({
+  ...VERIFYING,
+  id: 'keys.verify_batch',
+  summary: 'Verify up to 100 keys, with one verdict each',
+  path: '/v1/keys/verify/batch',
+  input: { body: verifyManyBody },
+  output: verifyManyAnswer,
+  example: { body: { keys: [ONE] }, response: { data: [exampleVerdict] } },
+  run: ({ platform, body }) => judgeAll(platform, body),
+})
+
+async function judgeAll(
+  platform: Platform,
+  { keys }: z.output<typeof verifyManyBody>,
+): Promise<z.input<typeof verifyManyAnswer>> {
+  const verdicts = keys.map((one, index) => judge(platform, one, `body.keys[${index}]`))
+  return { data: await Promise.all(verdicts) }
+}
 
 type VerifyInput = z.output<typeof verifyInput>
 type Verdict = z.input<typeof keyVerdict>
