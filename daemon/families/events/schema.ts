@@ -61,29 +61,38 @@ export const acceptedEvent = z
   })
   .meta({ id: 'AcceptedEvent' })
 
+const eventRefusal = z.strictObject({
+  code: z.string(),
+  message: z.string(),
+  status: z.int(),
+  errors: z.array(z.strictObject({ location: z.string(), code: z.string(), message: z.string() })),
+  more_errors: z
+    .literal(true)
+    .optional()
+    .meta({ description: 'Whether more errors are left out; a response lists 50 in all.' }),
+})
+
 const refusedEvent = z
-  .strictObject({
-    status: z.literal('refused'),
-    error: z.strictObject({
-      code: z.string(),
-      message: z.string(),
-      status: z.int(),
-      errors: z.array(
-        z.strictObject({ location: z.string(), code: z.string(), message: z.string() }),
-      ),
-      more_errors: z
-        .literal(true)
-        .optional()
-        .meta({ description: 'Whether more errors are left out; a response lists 50 in all.' }),
-    }),
-  })
+  .strictObject({ status: z.literal('refused'), error: eventRefusal })
   .meta({ id: 'RefusedEvent' })
 
-const outcome = z
-  .discriminatedUnion('status', [acceptedEvent, refusedEvent])
-  .meta({ id: 'PublishedEvent', description: 'Whether one event of a batch was accepted.' })
+export const batchAnswer = z.strictObject({
+  data: z.array(z.discriminatedUnion('status', [acceptedEvent, refusedEvent])),
+})
 
-export const batchAnswer = z.strictObject({ data: z.array(outcome) })
+/** One type for both: clients of Java take an accepted event for a refused one too. */
+export const documentedBatchAnswer = z.strictObject({
+  data: z.array(
+    z
+      .strictObject({
+        status: z.enum(['accepted', 'duplicate', 'refused']),
+        id: z.string().optional(),
+        type: z.string().optional(),
+        error: eventRefusal.optional().meta({ description: 'Of a refused event alone.' }),
+      })
+      .meta({ id: 'PublishedEvent' }),
+  ),
+})
 
 export const publishAnswer = z.union([acceptedEvent, batchAnswer])
 

@@ -10,6 +10,7 @@ import type { AcceptedEvent } from '../schema.ts'
 import {
   acceptedEvent,
   batchAnswer,
+  documentedBatchAnswer,
   exampleEvent,
   publishAnswer,
   publishedBatch,
@@ -66,6 +67,7 @@ export const publishBatch = operation({
   agent: { omit: 'events_publish takes several events too.' },
   input: { body: publishedBatch },
   output: batchAnswer,
+  documented: { body: publishedBatch, output: documentedBatchAnswer },
   example: { body: { events: [ONE] }, response: { data: [ACCEPTED] } },
   run: (call) => publishAll(call, call.body),
 })
