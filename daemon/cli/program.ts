@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { KeyhookError } from '../../lib/errors.ts'
 import { ConfigError, readConfig } from '../config/config.ts'
 import type { CommandSpec, Commands } from '../operations/command.ts'
@@ -6,6 +6,7 @@ import { ownVersion } from '../machine/own-version.ts'
 import { addedCommands } from './added-commands.ts'
 import { addAgent } from './agent.ts'
 import { addBackup } from './backup.ts'
+import type { Check } from './check.ts'
 import { printChecks } from './check.ts'
 import { groupsOf } from './command.ts'
 import { addListen, addTail } from './follow.ts'
@@ -143,15 +144,37 @@ function addDoctor(program: Command, { terminal, exit }: CommandPorts): void {
   program
     .command('doctor')
     .description('Check the configuration, the data folder, the database and the master key')
+    .addOption(
+      new Option('--live', 'ask only whether the running daemon answers').conflicts('ready'),
+    )
+    .option('--ready', 'ask only whether it can write, and is not stopping')
     .option('--json', 'print JSON')
     .action(async (_: unknown, command: Command) => {
-      const { examine } = await import('./doctor.ts')
-      const checks = await examine(terminal.env)
+      const { json, ...asked } = command.optsWithGlobals<DoctorOptions>()
+      const checks = await checksOf(asked, terminal.env)
       const ok = checks.every((check) => check.ok)
-      const { json } = command.optsWithGlobals<{ readonly json?: boolean }>()
       terminal.out(json === true ? `${JSON.stringify({ ok, checks })}\n` : printChecks(checks))
       if (!ok) exit(1)
     })
+}
+
+interface DoctorOptions {
+  readonly json?: boolean
+  readonly live?: boolean
+  readonly ready?: boolean
+}
+
+/** A probe loads nothing of what the other checks need. */
+async function checksOf(
+  { live, ready }: DoctorOptions,
+  env: Terminal['env'],
+): Promise<readonly Check[]> {
+  if (live === true || ready === true) {
+    const { probe } = await import('./probe.ts')
+    return [await probe(ready === true ? 'ready' : 'live', env)]
+  }
+  const { examine } = await import('./doctor.ts')
+  return examine(env)
 }
 
 function addGroups(program: Command, specs: readonly CommandSpec[], ports: CommandPorts): void {
