@@ -14,6 +14,7 @@ import type { Ask, CommandPorts } from './operation-command.ts'
 import { addShared, operationCommand } from './operation-command.ts'
 import { addOutbox } from './outbox.ts'
 import { printOverview } from './overview.ts'
+import { addProxyExample } from './proxy-example.ts'
 import { askRemote, brandOf, remoteOf } from './remote.ts'
 import { addServing } from './serve.ts'
 import type { Terminal } from './terminal.ts'
@@ -57,7 +58,17 @@ export async function runCli(
 }
 
 /** Commands beside those of operations. */
-const OWN_COMMANDS = ['serve', 'dispatch', 'doctor', 'agent', 'outbox', 'backup', 'listen', 'help']
+const OWN_COMMANDS = [
+  'serve',
+  'dispatch',
+  'doctor',
+  'agent',
+  'outbox',
+  'backup',
+  'proxy-example',
+  'listen',
+  'help',
+]
 
 function knownCommands({ specs }: Commands): ReadonlySet<string | undefined> {
   return new Set([...OWN_COMMANDS, ...specs.map(({ group }) => group)])
@@ -119,6 +130,7 @@ function createProgram(specs: readonly CommandSpec[], ports: CommandPorts): Comm
   addAgent(program, ports)
   addOutbox(program, terminal)
   addBackup(program, terminal)
+  addProxyExample(program, terminal)
   const own = program.commands.map((one) => ({ name: one.name(), summary: one.description() }))
   addGroups(program, specs, ports)
   const events = program.commands.find((one) => one.name() === 'event')
