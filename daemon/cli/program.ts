@@ -9,6 +9,7 @@ import { addBackup } from './backup.ts'
 import type { Check } from './check.ts'
 import { printChecks } from './check.ts'
 import { groupsOf } from './command.ts'
+import { addCompletion } from './completion.ts'
 import { addListen, addTail } from './follow.ts'
 import type { Ask, CommandPorts } from './operation-command.ts'
 import { addShared, operationCommand } from './operation-command.ts'
@@ -66,6 +67,7 @@ const OWN_COMMANDS = [
   'outbox',
   'backup',
   'proxy-example',
+  'completion',
   'listen',
   'help',
 ]
@@ -131,6 +133,7 @@ function createProgram(specs: readonly CommandSpec[], ports: CommandPorts): Comm
   addOutbox(program, terminal)
   addBackup(program, terminal)
   addProxyExample(program, terminal)
+  addCompletion(program, terminal)
   const own = program.commands.map((one) => ({ name: one.name(), summary: one.description() }))
   addGroups(program, specs, ports)
   const events = program.commands.find((one) => one.name() === 'event')
