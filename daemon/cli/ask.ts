@@ -94,6 +94,8 @@ export function askSocket(
   account?: string,
   within: Millis = ANSWER_WITHIN,
 ): Promise<Answer | undefined> {
+  // A long path is reached through its folder, which must then be there.
+  if (!existsSync(config.dataDir)) return Promise.resolve(undefined)
   const socket = socketPath(controlSocketIn(resolve(config.dataDir)))
   const multipart = parts && encodeParts(parts)
   return new Promise((resolve, reject) => {

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 import { readConfig } from '../config/config.ts'
@@ -29,9 +28,7 @@ export async function probe(
   const { path, yes } = PROBES[name]
   const { check } = await attempt(name, async () => {
     const request = { method: 'GET', path, body: undefined }
-    const config = readConfig(env)
-    const isThere = existsSync(config.dataDir)
-    const answer = isThere ? await askSocket(config, request, undefined, within) : undefined
+    const answer = await askSocket(readConfig(env), request, undefined, within)
     if (answer === undefined) throw new Error('no daemon runs on KEYHOOK_DATA_DIR')
     if (answer.status !== 200) throw new Error(`the daemon answers ${answer.status}: see its log`)
     return { detail: yes }

@@ -18,6 +18,7 @@ import { printOverview } from './overview.ts'
 import { addProxyExample } from './proxy-example.ts'
 import { askRemote, brandOf, remoteOf } from './remote.ts'
 import { addServing } from './serve.ts'
+import { addStatus } from './status.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Exit code of a command line that cannot be parsed. */
@@ -66,6 +67,7 @@ const OWN_COMMANDS = [
   'agent',
   'outbox',
   'backup',
+  'status',
   'proxy-example',
   'completion',
   'listen',
@@ -132,6 +134,7 @@ function createProgram(specs: readonly CommandSpec[], ports: CommandPorts): Comm
   addAgent(program, ports)
   addOutbox(program, terminal)
   addBackup(program, terminal)
+  addStatus(program, terminal)
   addProxyExample(program, terminal)
   addCompletion(program, terminal)
   const own = program.commands.map((one) => ({ name: one.name(), summary: one.description() }))
