@@ -27,6 +27,7 @@ import { createApp } from './http/app.ts'
 import type { Protocol } from './http/protocol-steps.ts'
 import type { Page } from './http/documents.ts'
 import { cardPages, documents, DONE_PAGE } from './http/documents.ts'
+import { statusPage } from './http/status-page.ts'
 import { frontPage } from './http/front-page.ts'
 import { hostPortOf } from './http/host-port.ts'
 import { notReady, tooManyRequests } from './http/not-ready.ts'
@@ -336,7 +337,7 @@ function openControl(
     rateLimits: { reads: 0, writes: 0 },
     hosts: undefined,
     operatorToken: undefined,
-    pages: [documents({ [COMMANDS_PATH]: commandsPage(families) })],
+    pages: [documents({ [COMMANDS_PATH]: commandsPage(families) }), statusPage(platform, metrics)],
     log,
     metrics,
     leaving: new AbortController().signal,

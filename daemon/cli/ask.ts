@@ -5,6 +5,7 @@ import { request as httpRequest } from 'node:http'
 import { resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Millis } from '../../lib/time.ts'
 import { MINUTE } from '../../lib/time.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/config.ts'
@@ -91,7 +92,10 @@ export function askSocket(
   config: Config,
   { method, path, body, parts }: CommandRequest,
   account?: string,
+  within: Millis = ANSWER_WITHIN,
 ): Promise<Answer | undefined> {
+  // A long path is reached through its folder, which must then be there.
+  if (!existsSync(config.dataDir)) return Promise.resolve(undefined)
   const socket = socketPath(controlSocketIn(resolve(config.dataDir)))
   const multipart = parts && encodeParts(parts)
   return new Promise((resolve, reject) => {
@@ -100,7 +104,7 @@ export function askSocket(
       agent: false,
       method,
       path,
-      timeout: ANSWER_WITHIN,
+      timeout: within,
       headers: {
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
         ...(multipart === undefined ? {} : { 'Content-Type': multipart.type }),

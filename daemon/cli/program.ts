@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { KeyhookError } from '../../lib/errors.ts'
 import { ConfigError, readConfig } from '../config/config.ts'
 import type { CommandSpec, Commands } from '../operations/command.ts'
@@ -6,15 +6,19 @@ import { ownVersion } from '../machine/own-version.ts'
 import { addedCommands } from './added-commands.ts'
 import { addAgent } from './agent.ts'
 import { addBackup } from './backup.ts'
+import type { Check } from './check.ts'
 import { printChecks } from './check.ts'
 import { groupsOf } from './command.ts'
+import { addCompletion } from './completion.ts'
 import { addListen, addTail } from './follow.ts'
 import type { Ask, CommandPorts } from './operation-command.ts'
 import { addShared, operationCommand } from './operation-command.ts'
 import { addOutbox } from './outbox.ts'
 import { printOverview } from './overview.ts'
+import { addProxyExample } from './proxy-example.ts'
 import { askRemote, brandOf, remoteOf } from './remote.ts'
 import { addServing } from './serve.ts'
+import { addStatus } from './status.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Exit code of a command line that cannot be parsed. */
@@ -56,7 +60,19 @@ export async function runCli(
 }
 
 /** Commands beside those of operations. */
-const OWN_COMMANDS = ['serve', 'dispatch', 'doctor', 'agent', 'outbox', 'backup', 'listen', 'help']
+const OWN_COMMANDS = [
+  'serve',
+  'dispatch',
+  'doctor',
+  'agent',
+  'outbox',
+  'backup',
+  'status',
+  'proxy-example',
+  'completion',
+  'listen',
+  'help',
+]
 
 function knownCommands({ specs }: Commands): ReadonlySet<string | undefined> {
   return new Set([...OWN_COMMANDS, ...specs.map(({ group }) => group)])
@@ -118,6 +134,9 @@ function createProgram(specs: readonly CommandSpec[], ports: CommandPorts): Comm
   addAgent(program, ports)
   addOutbox(program, terminal)
   addBackup(program, terminal)
+  addStatus(program, terminal)
+  addProxyExample(program, terminal)
+  addCompletion(program, terminal)
   const own = program.commands.map((one) => ({ name: one.name(), summary: one.description() }))
   addGroups(program, specs, ports)
   const events = program.commands.find((one) => one.name() === 'event')
@@ -143,15 +162,37 @@ function addDoctor(program: Command, { terminal, exit }: CommandPorts): void {
   program
     .command('doctor')
     .description('Check the configuration, the data folder, the database and the master key')
+    .addOption(
+      new Option('--live', 'ask only whether the running daemon answers').conflicts('ready'),
+    )
+    .option('--ready', 'ask only whether it can write, and is not stopping')
     .option('--json', 'print JSON')
     .action(async (_: unknown, command: Command) => {
-      const { examine } = await import('./doctor.ts')
-      const checks = await examine(terminal.env)
+      const { json, ...asked } = command.optsWithGlobals<DoctorOptions>()
+      const checks = await checksOf(asked, terminal.env)
       const ok = checks.every((check) => check.ok)
-      const { json } = command.optsWithGlobals<{ readonly json?: boolean }>()
       terminal.out(json === true ? `${JSON.stringify({ ok, checks })}\n` : printChecks(checks))
       if (!ok) exit(1)
     })
+}
+
+interface DoctorOptions {
+  readonly json?: boolean
+  readonly live?: boolean
+  readonly ready?: boolean
+}
+
+/** A probe loads nothing of what the other checks need. */
+async function checksOf(
+  { live, ready }: DoctorOptions,
+  env: Terminal['env'],
+): Promise<readonly Check[]> {
+  if (live === true || ready === true) {
+    const { probe } = await import('./probe.ts')
+    return [await probe(ready === true ? 'ready' : 'live', env)]
+  }
+  const { examine } = await import('./doctor.ts')
+  return examine(env)
 }
 
 function addGroups(program: Command, specs: readonly CommandSpec[], ports: CommandPorts): void {

@@ -7,6 +7,8 @@ export interface Terminal {
   err(text: string): void
   /** Shows one line to a waiting person, replacing the previous one; undefined: nobody watches. */
   readonly notice?: ((text: string) => void) | undefined
+  /** Shows a page, replacing the previous one; undefined: standard output is no terminal. */
+  readonly screen?: ((page: string) => void) | undefined
   /** All of standard input. */
   readInput(): Promise<string>
 }
@@ -23,6 +25,12 @@ export const processTerminal: Terminal = {
   notice: process.stderr.isTTY
     ? (text) => {
         process.stderr.write(`\r\u001b[K${text}`)
+      }
+    : undefined,
+  screen: process.stdout.isTTY
+    ? (page) => {
+        // Written over line by line: a screen that is cleared first flickers.
+        process.stdout.write(`\u001b[H${page.replaceAll('\n', '\u001b[K\n')}\u001b[J`)
       }
     : undefined,
   async readInput() {

@@ -11,6 +11,8 @@ import type { Sample } from './prometheus.ts'
 import { CONTENT_TYPE, Counter, Histogram, Registry } from './prometheus.ts'
 import type { CountRequest } from './request-metrics.ts'
 import { addRequestMetrics } from './request-metrics.ts'
+import type { RecentFailures } from './status.ts'
+import { createRecentFailures } from './status.ts'
 
 type Counts<Name extends string> = Record<Name, number>
 
@@ -30,6 +32,8 @@ const NO_CONNECTIONS: Readonly<ConnectionCounts> = {
 export interface Metrics {
   /** All metrics. */
   readonly registry: Registry
+  /** The latest failed attempts. */
+  readonly failures: RecentFailures
   /** Counts one response. */
   readonly requested: CountRequest
   /** Registers what sending is measured by. */
@@ -103,6 +107,7 @@ export function createMetrics(): Metrics {
     SECONDS,
   )
   const late = addAttemptMetrics(registry)
+  const failures = createRecentFailures()
   const settled = new Counter(
     registry,
     'keyhook_attempts_recorded_total',
@@ -177,6 +182,7 @@ export function createMetrics(): Metrics {
   )
   return {
     registry,
+    failures,
     requested: addRequestMetrics(registry, SECONDS),
     watchSending(lease, sources) {
       late.setLease(lease)
@@ -223,6 +229,7 @@ export function createMetrics(): Metrics {
         attempts[result] = (attempts[result] ?? 0) + 1
         duration.observe(attempt.duration / 1000)
         late.observe(attempt, of)
+        failures.add(attempt, of)
       },
       settled(count) {
         settled.inc(count)

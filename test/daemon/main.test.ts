@@ -99,6 +99,8 @@ await t.test(
     const live = await keyhook('shared', `${MAKE_KEY} live`)
     t.equal(await selfName(first.url, live.out.trim()), 'live')
     t.match((await keyhook('shared', 'doctor')).out, /ok +data folder +held by a running daemon/)
+    t.match(await keyhook('shared', 'doctor --live'), { code: 0, out: /^ok +live +the running/ })
+    t.match(await keyhook('shared', 'doctor --ready'), { code: 0, out: /^ok +ready +the running/ })
 
     const twin = await keyhook('shared', 'serve', OWNER)
     t.strictSame([twin.code, twin.out], [1, ''])
@@ -115,6 +117,7 @@ await t.test(
     const distant = await keyhook('shared', 'serve', OWNER)
     t.match(distant.err, /is held by process 1 of elsewhere, .* Stop it, or/)
     t.equal(await first.stop('SIGTERM'), 0)
+    t.match(await keyhook('shared', 'doctor --live'), { code: 1, out: /^FAILED +live +no daemon/ })
     t.notOk((await readdir(join(ROOT, 'shared'))).includes('lock.pid'))
 
     // Commands that meet over a folder without a daemon all come through, one writer at a time.

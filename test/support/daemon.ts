@@ -49,7 +49,7 @@ export async function startDaemonProcess(
   const url = await new Promise<string>((resolve, reject) => {
     const read = (line: string): void => {
       lines.push(line)
-      const [found] = /http:\/\/[\w.-]+:\d+/.exec(line) ?? []
+      const [found] = /https?:\/\/[\w.-]+:\d+/.exec(line) ?? []
       if (found !== undefined) resolve(found)
     }
     createInterface(child.stdout).on('line', read)

@@ -1,0 +1,36 @@
+import type { Command } from 'commander'
+import { Argument } from 'commander'
+import { readConfig } from '../config/config.ts'
+import { printCaddy } from './proxy/caddy.ts'
+import { printNginx } from './proxy/nginx.ts'
+import type { SiteOptions, Sites } from './proxy/sites.ts'
+import { sitesOf } from './proxy/sites.ts'
+import { printTraefik } from './proxy/traefik.ts'
+import type { Terminal } from './terminal.ts'
+
+const EXAMPLES: Readonly<Record<string, (sites: Sites) => string>> = {
+  caddy: printCaddy,
+  nginx: printNginx,
+  traefik: printTraefik,
+}
+
+/** Adds `proxy-example`, which prints what belongs into the proxy for the settings of this daemon. */
+export function addProxyExample(program: Command, { env, out, err }: Terminal): void {
+  program
+    .command('proxy-example')
+    .description('Print the configuration of a proxy for these settings')
+    .addArgument(new Argument('<proxy>').choices(Object.keys(EXAMPLES)))
+    .option('--upstream <hosts>', 'hosts of daemons, comma separated; default: this one', readHosts)
+    .option('--certificates <folder>', 'of <name>.crt and <name>.key; default: /etc/keyhook/tls')
+    .action((proxy: string, options: SiteOptions) => {
+      const config = readConfig(env)
+      const sites = sitesOf(config, options)
+      out(EXAMPLES[proxy]?.(sites) ?? '')
+      if (config.trustedProxies.length > 0) return
+      err('keyhook: warning: KEYHOOK_TRUSTED_PROXIES must name the address of the proxy\n')
+    })
+}
+
+function readHosts(text: string): readonly string[] {
+  return text.split(',').map((host) => host.trim())
+}
