@@ -41,7 +41,77 @@ const home = createRoute({
   component: lazyRouteComponent(() => import('./home/page.tsx'), 'Page'),
 })
 
-const routeTree = root.addChildren([signIn, inside.addChildren([home])])
+const keys = createRoute({
+  getParentRoute: () => inside,
+  path: '/keys',
+  validateSearch: textsOf('status'),
+  component: lazyRouteComponent(() => import('./keys/list.tsx'), 'Page'),
+})
+
+const newKey = createRoute({
+  getParentRoute: () => inside,
+  path: '/keys/new',
+  component: lazyRouteComponent(() => import('./keys/create.tsx'), 'Page'),
+})
+
+const key = createRoute({
+  getParentRoute: () => inside,
+  path: '/keys/$keyId',
+  component: lazyRouteComponent(() => import('./keys/detail.tsx'), 'Page'),
+})
+
+const webhooks = createRoute({
+  getParentRoute: () => inside,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('./webhooks/list.tsx'), 'Page'),
+})
+
+const newWebhook = createRoute({
+  getParentRoute: () => inside,
+  path: '/webhooks/new',
+  component: lazyRouteComponent(() => import('./webhooks/create.tsx'), 'Page'),
+})
+
+const webhook = createRoute({
+  getParentRoute: () => inside,
+  path: '/webhooks/$webhookId',
+  validateSearch: textsOf('status', 'type', 'event'),
+  component: lazyRouteComponent(() => import('./webhooks/detail.tsx'), 'Page'),
+})
+
+const delivery = createRoute({
+  getParentRoute: () => inside,
+  path: '/webhooks/$webhookId/deliveries/$deliveryId',
+  component: lazyRouteComponent(() => import('./webhooks/delivery.tsx'), 'Page'),
+})
+
+const events = createRoute({
+  getParentRoute: () => inside,
+  path: '/events',
+  validateSearch: textsOf('type'),
+  component: lazyRouteComponent(() => import('./events/list.tsx'), 'Page'),
+})
+
+const event = createRoute({
+  getParentRoute: () => inside,
+  path: '/events/$eventId',
+  component: lazyRouteComponent(() => import('./events/detail.tsx'), 'Page'),
+})
+
+const pages = [
+  home,
+  keys,
+  newKey,
+  key,
+  webhooks,
+  newWebhook,
+  webhook,
+  delivery,
+  events,
+  event,
+] as const
+
+const routeTree = root.addChildren([signIn, inside.addChildren(pages)])
 
 export const router = createRouter({
   routeTree,

@@ -17,7 +17,12 @@ export const theme = createTheme({
     InputWrapper: Input.Wrapper.extend({ defaultProps: { withAsterisk: false } }),
     // Its scroll lock writes a style element; `look.css` locks the scroll instead.
     Modal: Modal.extend({
-      defaultProps: { lockScroll: false, centered: true, transitionProps: { duration: 100 } },
+      defaultProps: {
+        lockScroll: false,
+        centered: true,
+        transitionProps: { duration: 100 },
+        closeButtonProps: { 'aria-label': 'Close' },
+      },
     }),
   },
 })
