@@ -20,5 +20,4 @@ export default defineConfig({
       },
     },
   },
-  server: { proxy: { '/v1': 'http://127.0.0.1:8420', '/studio': 'http://127.0.0.1:8420' } },
 })
