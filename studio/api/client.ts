@@ -14,7 +14,6 @@ export const queries = new QueryClient({
 
 type Answer<Call extends (...given: never[]) => Promise<unknown>> = Awaited<ReturnType<Call>>
 
-export type Session = Answer<typeof api.accounts.session>
 export type Key = Answer<typeof api.keys.list>['data'][number]
 export type KeyDetail = Answer<typeof api.keys.get>
 export type Webhook = Answer<typeof api.webhooks.get>

@@ -17,7 +17,7 @@ export function stateOf({ status, consecutive_failures }: Webhook): string {
 /** Why a webhook is as it is, in a sentence. */
 export function causeOf(webhook: Webhook, latest: Delivery | undefined): string {
   const { status, disabled_reason, consecutive_failures: failures } = webhook
-  const last = latest?.error == null ? '' : ` Last: ${reasonOf(latest)}`
+  const last = latest === undefined || latest.error === null ? '' : ` Last: ${reasonOf(latest)}`
   if (status === 'disabled') return `${DISABLED[disabled_reason ?? 'manual']}${last}`
   if (failures > 0) {
     return `The last ${failures === 1 ? 'attempt' : `${failures} attempts`} failed.${last}`

@@ -10,7 +10,7 @@ import { outcomeOf } from './cause.ts'
 export function SendTest({ webhook: webhook_id }: { readonly webhook: string }) {
   const test = useAct(() => api.webhooks.test({ webhook_id }))
   const { data } = test
-  const body = data?.response?.body
+  const body = data?.response?.body ?? null
   return (
     <div>
       <Button variant="default" loading={test.isPending} onClick={() => test.mutate(undefined)}>
@@ -28,7 +28,7 @@ export function SendTest({ webhook: webhook_id }: { readonly webhook: string }) 
             </Link>
           </p>
         )}
-        {body != null && (
+        {body !== null && (
           <pre tabIndex={0} aria-label="Response body of the test">
             {body}
           </pre>
