@@ -43,6 +43,7 @@ import { openListener } from './listener/listener.ts'
 import { API_LIMITS, reportRefusals } from './listener/refusals.ts'
 import { apiPages } from './openapi/pages.ts'
 import type { Platform } from './platform.ts'
+import { serveStudio } from './studio/serve.ts'
 import { servePages } from './studio/setup-page.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Telemetry } from './telemetry/sdk.ts'
@@ -144,6 +145,7 @@ async function serve(
       ...cardPages(platform),
     }),
     servePages(),
+    serveStudio({ brand: config.brand, color: config.brandColor, baseUrl }),
   ]
   const app = createApp({
     platform,

@@ -32,8 +32,8 @@ export type { Served } from './routes.ts'
 export interface ClientOptions<Routed extends Route = RouteOf<Served>> {
   /** Address of the service, such as `http://127.0.0.1:8420`; a path before `/v1` is kept. */
   readonly baseUrl: string
-  /** A developer key, or the operator token. */
-  readonly key: string
+  /** A developer key, or the operator token. Default: the session of the browser, for a page of the service. */
+  readonly key?: string
   /** Account that the operator acts for. */
   readonly account?: string
   /** Timeout of one attempt in milliseconds. Default 60,000. */
@@ -49,7 +49,7 @@ const DEFAULT_TIMEOUT = 60_000
 const readClient = declareArguments('createClient', {
   options: optionsOf({
     baseUrl: NAME,
-    key: NAME,
+    key: optional(NAME),
     account: optional(NAME),
     timeout: optional(POSITIVE),
     fetch: optional(FUNCTION),

@@ -44,7 +44,7 @@ function readRetryAfter(text: string, now: number): number | undefined {
 /** Dependencies of sending; `createClient` has a default for each. */
 export interface SendPorts {
   readonly baseUrl: string
-  readonly key: string
+  readonly key: string | undefined
   readonly account: string | undefined
   /** Timeout of one attempt in milliseconds. */
   readonly timeout: number
@@ -108,7 +108,7 @@ function headersOf(
 ): Headers {
   return new Headers({
     Accept: 'application/json',
-    Authorization: `Bearer ${key}`,
+    ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
     ...(account === undefined ? {} : { 'Keyhook-Account': account }),
     // `fetch` chooses the boundary of a multipart body anew for each attempt.
     ...(typeof body === 'string' ? { 'Content-Type': 'application/json' } : {}),

@@ -123,9 +123,12 @@ type PartOf<Spec extends PartSpec> = Spec['kind'] extends 'file' ? readonly Blob
 /** An optional body makes its fields optional. */
 type Part<Schema> = Schema extends z.ZodType
   ? undefined extends z.input<Schema>
-    ? Partial<NonNullable<z.input<Schema>>>
+    ? Partial<Named<NonNullable<z.input<Schema>>>>
     : z.input<Schema>
   : unknown
+
+/** A body that has no fields would forbid those of the path. */
+type Named<Fields> = string extends keyof Fields ? unknown : Fields
 
 /** A query only has texts; the client prints numbers. */
 type Query<Fields> = {

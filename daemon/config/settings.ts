@@ -18,6 +18,7 @@ import {
   parseBaseUrl,
   parseBlocks,
   parseBrand,
+  parseColor,
   parseDatabaseUrl,
   parseDomain,
   parseEventTypes,
@@ -187,6 +188,13 @@ export const SETTINGS = {
     shown: 'service',
     fallback: 'service',
     parse: parseBrand,
+  }),
+  brandColor: textSetting({
+    env: 'KEYHOOK_BRAND_COLOR',
+    doc: 'Accent colour of Studio, such as #0a7d5a; made darker or paler where it could not be read.',
+    shown: '#3b5bdb',
+    fallback: '#3b5bdb',
+    parse: parseColor,
   }),
   scopes: {
     env: 'KEYHOOK_SCOPES',

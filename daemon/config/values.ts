@@ -178,6 +178,11 @@ export function parseBrand(text: string): string {
   return text
 }
 
+export function parseColor(text: string): string {
+  if (/^#[0-9a-f]{6}$/i.test(text)) return text
+  throw new Error('must be a colour such as #0a7d5a')
+}
+
 /** Each `id:base64` of 32 bytes, separated by commas. */
 export function readMasterKeys(text: string): readonly MasterKey[] {
   try {

@@ -47,15 +47,22 @@ interface Bundles {
 
 /** Files that the executable reads, by name. */
 async function assetsOf({ thread }: Bundles): Promise<Readonly<Record<string, string>>> {
-  const templates = join(DIST, 'daemon/families/apps/templates')
-  const entries = await readdir(templates, { recursive: true, withFileTypes: true })
-  const files = entries.filter((entry) => entry.isFile())
-  const paths = files.map((entry) => join(entry.parentPath, entry.name)).toSorted()
   return {
     'package.json': join(ROOT, 'package.json'),
     [SQLITE_THREAD]: thread,
-    ...Object.fromEntries(paths.map((path) => [`templates/${relative(templates, path)}`, path])),
+    ...(await filesBelow('templates/', join(DIST, 'daemon/families/apps/templates'))),
+    ...(await filesBelow('studio/', join(DIST, 'studio'))),
   }
+}
+
+async function filesBelow(
+  prefix: string,
+  folder: string,
+): Promise<Readonly<Record<string, string>>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile())
+  const paths = files.map((entry) => join(entry.parentPath, entry.name)).toSorted()
+  return Object.fromEntries(paths.map((path) => [prefix + relative(folder, path), path]))
 }
 
 /** Flags as `npm start` gives them. Others come in one argument, `--node-options`; the environment has none. */

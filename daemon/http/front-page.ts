@@ -62,6 +62,7 @@ function pageOf(service: string, state: 'no user yet' | 'set up'): string {
           <h1>${service}: developer API</h1>
           <p>This is an API server: developer keys, webhooks and apps.</p>
           <ul>
+            <li><a href="studio">Studio</a></li>
             <li><a href="docs">API reference</a></li>
             <li><a href="v1/openapi.json">OpenAPI document</a></li>
             <li><a href="docs/errors">Error codes</a></li>

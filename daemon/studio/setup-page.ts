@@ -33,8 +33,8 @@ const HTML = `<!doctype html>
         <button id="create">Create user</button>
       </form>
       <section id="done" hidden>
-        <h2>Next</h2>
-        <p>Create a developer key, on the machine that runs the daemon:</p>
+        <p><a class="next" href="../studio">Open Studio</a></p>
+        <p>Or create a developer key on the machine that runs the daemon:</p>
         <pre><code>keyhook key create --name first --scopes '*:*'</code></pre>
       </section>
     </main>
@@ -95,6 +95,16 @@ button {
   color: var(--on-accent);
   font-weight: 600;
   cursor: pointer;
+}
+.next {
+  display: block;
+  padding: 0.5rem 0.75rem;
+  border-radius: 0.375rem;
+  background: var(--accent);
+  color: var(--on-accent);
+  font-weight: 600;
+  text-align: center;
+  text-decoration: none;
 }
 button:disabled {
   cursor: progress;

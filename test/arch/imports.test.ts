@@ -5,7 +5,8 @@ import { codeOf, sourcesIn } from './source.ts'
 const lib = sourcesIn('lib')
 const plugins = sourcesIn('plugins')
 const daemon = sourcesIn('daemon')
-const all = [...lib, ...plugins, ...daemon]
+const studio = sourcesIn('studio')
+const all = [...lib, ...plugins, ...daemon, ...studio]
 
 const own = (file: SourceFile): string[] =>
   file.imports.filter((one) => one.own).map(({ target }) => target)
@@ -48,6 +49,27 @@ await t.test('lib has no clock, randomness, timers, output or Buffer of its own'
     [],
   )
 })
+
+await t.test(
+  'Studio is a client as any other: of the service it knows keyhook/client alone',
+  async (t) => {
+    t.same(
+      offenders(studio, (file) => own(file).filter((target) => !target.startsWith('studio/'))),
+      [],
+    )
+    t.same(
+      offenders(studio, (file) =>
+        packages(file).filter((name) => /^(node:|keyhook)/.test(name)),
+      ).filter((line) => !line.endsWith('-> keyhook/client')),
+      [],
+    )
+    const others = [...lib, ...plugins, ...daemon]
+    t.same(
+      offenders(others, (file) => own(file).filter((target) => target.startsWith('studio/'))),
+      [],
+    )
+  },
+)
 
 await t.test('what receivers import imports nothing', async (t) => {
   t.same(lib.find(({ path }) => path === 'lib/webhook/verify.ts')?.imports, [])

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { ROOT, isDeclaration, sourcesIn } from './source.ts'
 
-const sources = ['lib', 'plugins', 'daemon'].flatMap(sourcesIn)
+const sources = ['lib', 'plugins', 'daemon', 'studio'].flatMap(sourcesIn)
 const lines = (text: string): number => text.split('\n').length - 1
 
 await t.test(

@@ -19,10 +19,10 @@ export interface Import {
   readonly own: boolean
 }
 
-/** Every TypeScript source below a folder. */
+/** Every TypeScript source below a folder, with markup or without. */
 export function sourcesIn(folder: string): readonly SourceFile[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => readSource(join(folder, name)))
 }
 

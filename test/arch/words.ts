@@ -9,7 +9,7 @@ export interface ForbiddenWord {
 }
 
 /** Folders whose names, comments and texts are checked. */
-export const FOLDERS: readonly string[] = ['lib', 'plugins', 'daemon']
+export const FOLDERS: readonly string[] = ['lib', 'plugins', 'daemon', 'studio']
 
 const STORED_SECRETS: readonly string[] = [
   'plugins/store/sql/webhooks.ts',

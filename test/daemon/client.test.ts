@@ -145,6 +145,20 @@ await t.test('a path parameter that is missing or leads elsewhere is not sent', 
   t.equal(fetch.asked.length, 0)
 })
 
+await t.test(
+  'without a key a call carries none: a page has the session of its browser',
+  async (t) => {
+    const headers: Headers[] = []
+    const fetch: typeof globalThis.fetch = (_, init) => {
+      headers.push(new Headers(init?.headers))
+      return Promise.resolve(Response.json({ id: 'k' }))
+    }
+    const client = createClient({ baseUrl: 'http://127.0.0.1:1', fetch })
+    await client.keys.get({ key_id: 'k' })
+    t.notOk(headers[0]?.has('authorization'))
+  },
+)
+
 await t.test('the compiler refuses what the operation does not declare', async (t) => {
   const client = createClient({ baseUrl: 'http://127.0.0.1:1', key: 'k', fetch: answers({}) })
   // @ts-expect-error: a misspelt field

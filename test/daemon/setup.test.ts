@@ -125,7 +125,9 @@ await t.test(
     const page = await serve(t, site.platform, site.passwords, createControlResolver(site.platform))
     const html = SETUP_PAGE.get('/studio/setup')?.text ?? ''
     t.notMatch(html, /<style|style=|<script(?![^>]*src=)|\son\w+=|https?:/)
-    const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => String(link))
+    const links = [...html.matchAll(/<(?:link|script)\b[^>]*(?:src|href)="([^"]+)"/g)].map(
+      ([, link]) => String(link),
+    )
     const paths = links.map((link) => new URL(link, 'http://x/studio/setup').pathname)
     t.strictSame(['/studio/setup', ...paths], [...SETUP_PAGE.keys()])
     for (const path of SETUP_PAGE.keys()) {

@@ -122,6 +122,36 @@ export const keyWithWebhooks = keyRecord
   })
   .meta({ id: 'KeyWithWebhooks' })
 
+const effective = {
+  effective_scopes: z
+    .array(z.string())
+    .meta({ description: 'Scopes within those of every key above it.' }),
+  effective_apps: z
+    .array(z.string())
+    .nullable()
+    .meta({ description: 'Pins in effect; null for every app.' }),
+  effective_expires_at: instant.nullable(),
+}
+
+/** One key with what it may do by its whole chain. */
+export const keyDetail = keyWithWebhooks
+  .extend({
+    ...effective,
+    ancestors: z
+      .array(
+        z.strictObject({
+          id: z.string(),
+          name: z.string(),
+          scopes: z.array(z.string()),
+          apps: z.array(z.string()).nullable(),
+          expires_at: instant.nullable(),
+          revoked_at: instant.nullable(),
+        }),
+      )
+      .meta({ description: 'Keys above it that you may read, root first.' }),
+  })
+  .meta({ id: 'KeyDetail' })
+
 export const updatedKey = keyRecord
   .extend({
     ...keyWebhooks,

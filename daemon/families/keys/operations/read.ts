@@ -5,8 +5,9 @@ import { accountOf, pinsOf } from '../../../authority/principal.ts'
 import { httpError } from '../../../operations/errors.ts'
 import { idOf, listPage } from '../../cursor.ts'
 import { pageQuery, isoOrNull } from '../../wire.ts'
-import { exampleKey, keyPage, toWireKey, keyParams, keyWithWebhooks, ownKey } from '../schema.ts'
-import { endOf, withLastUse, findKey } from '../service.ts'
+import { endOfChain } from '../../../../lib/key/lifecycle.ts'
+import { exampleKey, keyDetail, keyPage, keyParams, ownKey, toWireKey } from '../schema.ts'
+import { authorityOf, endOf, findKey, isVisible, withLastUse } from '../service.ts'
 import { listWebhooks } from '../webhooks.ts'
 
 const query = z.strictObject({
@@ -55,26 +56,52 @@ export const listKeys = operation({
 export const getKey = operation({
   effect: 'read',
   id: 'keys.get',
-  summary: 'Show one key and the webhooks that come from it',
+  summary:
+    'Show one key with its effective authority, the keys above it, and the webhooks that come from it',
   method: 'GET',
   path: '/v1/keys/{key_id}',
   access: { scope: 'keys:read', pinned: 'allowed' },
   agent: { toolset: 'keys' },
   emits: ['keys'],
   input: { params: keyParams },
-  output: keyWithWebhooks,
+  output: keyDetail,
   errors: ['key_not_found'],
   example: {
     params: { key_id: exampleKey.id },
-    response: { ...exampleKey, webhooks: [], webhooks_total: 0 },
+    response: {
+      ...exampleKey,
+      webhooks: [],
+      webhooks_total: 0,
+      effective_scopes: ['apps:read', 'deploy:*'],
+      effective_apps: null,
+      effective_expires_at: null,
+      ancestors: [],
+    },
   },
   command: 'key get',
   async run(call) {
-    const { platform, params, now } = call
+    const { platform, principal, params, now } = call
     const { keys, webhooks } = platform.store
     const key = await findKey(call, keys, params.key_id)
-    const record = toWireKey(key, now, await endOf(keys, key, now))
-    return { ...record, ...listWebhooks(await webhooks.fromKey(key.account_id, key.id)) }
+    const chain = key.parent_id === null ? [key] : await keys.chain(key.account_id, key.id)
+    const { scopes, pins, expires_at } = authorityOf(chain)
+    return {
+      ...toWireKey(key, now, endOfChain(chain, now)),
+      ...listWebhooks(await webhooks.fromKey(key.account_id, key.id)),
+      effective_scopes: [...scopes],
+      effective_apps: pins === 'all' ? null : [...pins].sort(),
+      effective_expires_at: isoOrNull(expires_at),
+      ancestors: chain
+        .filter((one) => one.id !== key.id && isVisible(one, principal))
+        .map((one) => ({
+          id: one.id,
+          name: one.name,
+          scopes: [...one.scopes],
+          apps: one.pins === 'all' ? null : [...one.pins].sort(),
+          expires_at: isoOrNull(one.expires_at),
+          revoked_at: isoOrNull(one.revoked_at),
+        })),
+    }
   },
 })
 

@@ -1,0 +1,22 @@
+import { QueryClient } from '@tanstack/react-query'
+import { createClient } from 'keyhook/client'
+
+/** The service that this page belongs to: one level above `<base>`, with the session of the browser. */
+export const api = createClient({ baseUrl: new URL('..', document.baseURI).href })
+
+/** The client repeats what is safe to repeat, so queries do not. */
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: { retry: false, staleTime: 5000, refetchOnWindowFocus: true },
+    mutations: { retry: false },
+  },
+})
+
+type Answer<Call extends (...given: never[]) => Promise<unknown>> = Awaited<ReturnType<Call>>
+
+export type Key = Answer<typeof api.keys.list>['data'][number]
+export type KeyDetail = Answer<typeof api.keys.get>
+export type Webhook = Answer<typeof api.webhooks.get>
+export type Delivery = Answer<typeof api.webhooks.getDelivery>
+export type Attempt = Delivery['attempts'][number]
+export type EventRecord = Answer<typeof api.events.get>

@@ -1,0 +1,19 @@
+import type { UseMutationResult } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useConfirm } from '../session/confirm.tsx'
+
+/** An action of a person: confirmed in place where needed; afterwards every list is read again. */
+export function useAct<Given, Answer>(
+  act: (given: Given) => Promise<Answer>,
+  then?: (answer: Answer) => void,
+): UseMutationResult<Answer, Error, Given> {
+  const confirm = useConfirm()
+  const queries = useQueryClient()
+  return useMutation<Answer, Error, Given>({
+    mutationFn: (given) => confirm(() => act(given)),
+    async onSuccess(answer) {
+      then?.(answer)
+      await queries.invalidateQueries()
+    },
+  })
+}

@@ -1,0 +1,29 @@
+import { Copyable } from './copyable.tsx'
+
+/** What the form sends, as a request and as a command: whatever Studio can do, the API can do. */
+export function SameRequest({
+  method,
+  path,
+  body,
+  command,
+}: {
+  readonly method: string
+  readonly path: string
+  readonly body: object
+  readonly command: string
+}) {
+  const address = new URL(`..${path}`, document.baseURI).href
+  const json = JSON.stringify(body).replaceAll("'", `'\\''`)
+  const curl = `curl -X ${method} ${address} -H "Authorization: Bearer $KEYHOOK_KEY" -H 'Content-Type: application/json' -d '${json}'`
+  return (
+    <details className="same">
+      <summary>The same with curl or the command line</summary>
+      <p>
+        <Copyable what="request" text={curl} />
+      </p>
+      <p>
+        <Copyable what="command" text={command} />
+      </p>
+    </details>
+  )
+}

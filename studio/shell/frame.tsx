@@ -1,0 +1,133 @@
+import { ActionIcon, Menu, useMantineColorScheme } from '@mantine/core'
+import { useMutation, useSuspenseQuery } from '@tanstack/react-query'
+import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import { api } from '../api/client.ts'
+import type { IconName } from '../parts/icon.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { session } from '../session/session.ts'
+import { BRAND } from './brand.ts'
+
+const PLACES: readonly (readonly [name: string, to: string, icon: IconName])[] = [
+  ['Home', '/', 'home'],
+  ['Webhooks', '/webhooks', 'webhooks'],
+  ['Events', '/events', 'events'],
+  ['Keys', '/keys', 'keys'],
+]
+
+/** The rail, the bar and the page between them. */
+export function Frame() {
+  const [isOpen, setOpen] = useState(false)
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  const main = useRef<HTMLElement>(null)
+  useEffect(() => setOpen(false), [path])
+  return (
+    <div className="frame">
+      <button type="button" className="skip" onClick={() => main.current?.focus()}>
+        Skip to content
+      </button>
+      <header className="bar">
+        <ActionIcon
+          className="bar-menu"
+          variant="subtle"
+          aria-label="Menu"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name="menu" />
+        </ActionIcon>
+        <Link to="/" className="brand">
+          {BRAND} <span>Studio</span>
+        </Link>
+        <Online />
+        <ThemeMenu />
+        <UserMenu />
+      </header>
+      <nav className="rail" aria-label="Main" data-open={isOpen || undefined}>
+        {PLACES.map(([name, to, icon]) => (
+          <Link key={to} to={to} activeOptions={{ exact: to === '/' }}>
+            <Icon name={icon} />
+            {name}
+          </Link>
+        ))}
+      </nav>
+      <main ref={main} tabIndex={-1} className="main">
+        <Outlet />
+      </main>
+    </div>
+  )
+}
+
+function Online() {
+  const [isOnline, setOnline] = useState(() => navigator.onLine)
+  useEffect(() => {
+    const note = (): void => setOnline(navigator.onLine)
+    addEventListener('online', note)
+    addEventListener('offline', note)
+    return () => {
+      removeEventListener('online', note)
+      removeEventListener('offline', note)
+    }
+  }, [])
+  return (
+    <span role="status" className="online">
+      {isOnline ? '' : 'Offline: what you see may be old'}
+    </span>
+  )
+}
+
+const THEMES = [
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+  ['auto', 'As the system'],
+] as const
+
+function ThemeMenu() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  return (
+    <Menu position="bottom-end" transitionProps={{ duration: 100 }}>
+      <Menu.Target>
+        <ActionIcon variant="subtle" aria-label="Theme">
+          <Icon name="theme" />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {THEMES.map(([value, name]) => (
+          <Menu.Item
+            key={value}
+            onClick={() => setColorScheme(value)}
+            rightSection={colorScheme === value ? <Icon name="done" /> : undefined}
+          >
+            {name}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function UserMenu() {
+  const { data } = useSuspenseQuery(session)
+  const signOut = useMutation({
+    mutationFn: () => api.accounts.signOut(),
+    // A new page holds nothing of the session that ended.
+    onSettled: () => location.assign(new URL('sign-in', document.baseURI)),
+  })
+  return (
+    <Menu position="bottom-end" transitionProps={{ duration: 100 }}>
+      <Menu.Target>
+        <ActionIcon variant="subtle" aria-label={`User ${data.user.email}`}>
+          <Icon name="user" />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          {data.user.email}
+          <br />
+          Plan: {data.account.plan}
+        </Menu.Label>
+        <Menu.Item onClick={() => signOut.mutate()}>Sign out</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,171 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import type { Route } from 'playwright-core'
+import t from 'tap'
+import { openChromium } from './chromium.ts'
+import type { Body } from './service.ts'
+import { startService } from './service.ts'
+import { lookAt } from './studio/look.ts'
+import { openVisitor, signIn } from './studio/visitor.ts'
+
+const CANARY = '<script>document.title="pwned"</script><img src=x onerror=alert(1)>'
+
+/** What the receiver responds. */
+let response = { status: 503, body: 'not now' }
+const receiver = createServer((request, answer) => {
+  request.resume()
+  answer.writeHead(response.status, { 'content-type': 'text/html' }).end(response.body)
+})
+receiver.listen(0, '127.0.0.1')
+await once(receiver, 'listening')
+t.teardown(() => receiver.close())
+const host = `127.0.0.1:${(receiver.address() as AddressInfo).port}`
+
+const service = await startService(t, {
+  KEYHOOK_WEBHOOK_ALLOW: host,
+  KEYHOOK_WEBHOOK_RETRY_SCHEDULE: '0',
+  KEYHOOK_WEBHOOK_DISABLE_FAILURES: '4',
+  KEYHOOK_WEBHOOK_DISABLE_HOURS: '0',
+})
+const browser = await openChromium(t)
+const visitor = await openVisitor(t, browser, service)
+const { page, faults } = visitor
+const main = page.getByRole('main')
+
+const publish = (data: Body): Promise<Body> =>
+  service.ask('POST', '/v1/events', { type: 'order.paid', data })
+
+/** The page of the webhook. */
+let address = ''
+
+await t.test('a webhook is added, and tested in the same place', async (t) => {
+  await service.ask('PUT', '/v1/event-types/order.paid', { description: 'An order was paid.' })
+  await signIn(visitor, service)
+  await page
+    .getByRole('navigation', { name: 'Main' })
+    .getByRole('link', { name: 'Webhooks' })
+    .click()
+  await page.getByText('A webhook sends events to an address of yours').waitFor()
+  await lookAt(t, page, 'webhooks-empty')
+  await main.getByRole('link', { name: 'Add webhook' }).first().click()
+  await page.getByRole('textbox', { name: 'Address' }).fill('https://10.0.0.1/in')
+  await page.getByRole('textbox', { name: 'Description' }).fill(`Shop ${CANARY}`)
+  await page.getByRole('checkbox', { name: 'order.paid' }).check()
+  await page.getByRole('button', { name: 'Add webhook' }).click()
+  await page.getByRole('alert').getByText('url_not_public').waitFor()
+  await lookAt(t, page, 'webhook-new')
+  await page.getByRole('textbox', { name: 'Address' }).fill(`http://${host}/in`)
+  await page.getByRole('button', { name: 'Add webhook' }).click()
+  await page.getByRole('heading', { name: 'Copy the signing secret now' }).waitFor()
+  await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByText('The receiver responded 503').first().waitFor()
+  await lookAt(t, page, 'webhook-created')
+  await page.getByRole('link', { name: 'Show the webhook’s page' }).click()
+  await page.getByRole('heading', { name: `Shop ${CANARY}` }).waitFor()
+  address = page.url()
+})
+
+await t.test('a page says why deliveries fail, and which', async (t) => {
+  await publish({ order_id: CANARY })
+  await publish({ order_id: 'second' })
+  // Each has a retry; the fourth failure disables the webhook.
+  await page.getByText('It was disabled because too many attempts').waitFor({ timeout: 30_000 })
+  await page.getByText('The receiver responded 503', { exact: false }).first().waitFor()
+  await page.getByLabel('Outcome').selectOption('Failed')
+  await page.getByLabel('Event type').fill('order.paid')
+  await page.getByLabel('Event type').press('Enter')
+  await page.waitForURL(/status=exhausted/)
+  await page.waitForURL(/type=order\.paid/)
+  await page.getByText('2 in all').waitFor()
+  t.equal(await page.getByRole('table', { name: 'Deliveries' }).getByRole('link').count(), 2)
+  await lookAt(t, page, 'webhook-disabled')
+  await page.reload()
+  await page.getByRole('table', { name: 'Deliveries' }).waitFor()
+  t.equal(await page.getByLabel('Outcome').inputValue(), 'exhausted', 'the address is the search')
+  await page.getByLabel('Event type').fill('order.none')
+  await page.getByLabel('Event type').press('Enter')
+  await page.getByText('No delivery matches these filters.').waitFor()
+})
+
+await t.test('one delivery: the cause first, then attempts, request and response', async (t) => {
+  await page.route('**/v1/webhooks/*/deliveries/*', withBody)
+  await page.goto(`${address}?status=exhausted&type=order.paid`)
+  await page.getByText('2 in all').waitFor()
+  const row = page.getByRole('table', { name: 'Deliveries' }).getByRole('link').last()
+  await row.click()
+  await page.getByRole('list', { name: 'Attempts' }).waitFor()
+  await page
+    .getByText('The receiver responded 503, and only 200 to 299 is a success.')
+    .first()
+    .waitFor()
+  t.equal(await page.getByRole('list', { name: 'Attempts' }).getByRole('listitem').count(), 2)
+  const shown = page.getByLabel('Response body of attempt 1')
+  t.equal(await shown.textContent(), CANARY, 'as text')
+  t.match(await page.getByLabel('Request body').textContent(), 'order_id')
+  t.equal(await page.locator('main img, main script').count(), 0)
+  await lookAt(t, page, 'delivery')
+  await page.unroute('**/v1/webhooks/*/deliveries/*')
+  await page.getByRole('link', { name: /^evt_/ }).click()
+  await page.getByRole('heading', { name: 'order.paid' }).waitFor()
+  await page.getByRole('table', { name: 'Webhooks' }).waitFor()
+  await lookAt(t, page, 'event')
+})
+
+/** Bodies of a private receiver's responses are not kept, and every receiver of a test is private. */
+async function withBody(route: Route): Promise<void> {
+  const real = await route.fetch()
+  const delivery = (await real.json()) as { attempts: { response: object | null }[] }
+  const attempts = delivery.attempts.map((attempt) => ({
+    ...attempt,
+    response: { ...attempt.response, body: CANARY },
+  }))
+  await route.fulfill({ response: real, json: { ...delivery, attempts } })
+}
+
+await t.test('the receiver is back: test, enable, and resend what failed', async (t) => {
+  response = { status: 200, body: 'ok' }
+  await page.goto(address)
+  await page.getByRole('button', { name: 'Enable…' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Send test' }).click()
+  await dialog.getByText('Delivered').waitFor()
+  await lookAt(t, page, 'webhook-enable')
+  await dialog.getByRole('button', { name: 'Enable webhook' }).click()
+  await dialog.getByRole('button', { name: 'Resend 3 deliveries' }).waitFor()
+  await lookAt(t, page, 'webhook-retry')
+  await dialog.getByRole('button', { name: 'Resend 3 deliveries' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await page.getByText('It delivers.').waitFor({ timeout: 20_000 })
+  await page.getByRole('table', { name: 'Deliveries' }).getByRole('link').first().click()
+  await page.getByText('It was delivered.').first().waitFor()
+  await page.getByRole('button', { name: 'Resend delivery' }).click()
+  await page.getByText('resent by hand').first().waitFor()
+  await page.goto(`${service.url}/studio/webhooks`)
+  await page.getByText('Active').waitFor()
+  await lookAt(t, page, 'webhooks')
+})
+
+await t.test('events are found by type and by id', async (t) => {
+  await page.goto(`${service.url}/studio/events`)
+  await page.getByLabel('Type', { exact: true }).fill('order.paid')
+  await page.getByLabel('Type', { exact: true }).press('Enter')
+  const rows = page.getByRole('table', { name: 'Events' }).getByRole('link')
+  await page.waitForURL(/type=order\.paid/)
+  await rows.getByText('order.paid').nth(1).waitFor()
+  t.equal(await rows.count(), 2)
+  await lookAt(t, page, 'events')
+  await page.getByRole('textbox', { name: 'Event id' }).fill('evt_none')
+  await page.getByRole('button', { name: 'Find' }).click()
+  await page.getByRole('alert').getByText('event_not_found').waitFor()
+  await lookAt(t, page, 'event-not-found')
+})
+
+await t.test('no error, no breach of the policy, no request elsewhere', (t) => {
+  const refused = /responded with a status of (400|404)/
+  t.strictSame(
+    faults.filter((fault) => !refused.test(fault)),
+    [],
+  )
+  t.end()
+})
