@@ -63,8 +63,18 @@ export const CLIENTS: readonly ((folder: string) => ClientOf)[] = [
       ],
       build: [
         [
-          ...['java', '-jar', 'openapi-generator-cli-7.16.0.jar', 'generate', '-g', 'java'],
-          ...['--library', 'native', '-i', 'openapi.json', '-o', 'client'],
+          'java',
+          '-jar',
+          'openapi-generator-cli-7.16.0.jar',
+          'generate',
+          '-g',
+          'java',
+          '--library',
+          'native',
+          '-i',
+          'openapi.json',
+          '-o',
+          'client',
           // Without it, the model of a form is imported and not made.
           '--global-property=skipFormModel=false',
           // Without it, every list that is not given is sent as an empty one.
@@ -98,8 +108,15 @@ export const CLIENTS: readonly ((folder: string) => ClientOf)[] = [
     ],
     build: [
       [
-        ...['env', `PATH=${folder}/venv/bin:${process.env['PATH'] ?? ''}`, 'openapi-python-client'],
-        ...['generate', '--fail-on-warning', '--path', 'openapi.json', '--output-path', 'client'],
+        'env',
+        `PATH=${folder}/venv/bin:${process.env['PATH'] ?? ''}`,
+        'openapi-python-client',
+        'generate',
+        '--fail-on-warning',
+        '--path',
+        'openapi.json',
+        '--output-path',
+        'client',
       ],
       ['venv/bin/pip', 'install', '-q', './client'],
     ],
