@@ -96,7 +96,7 @@ export function daemonExports(keyhook: Keyhook, fetch: typeof globalThis.fetch) 
           routes: [route],
         },
       ],
-      optional: ['0.account', '0.timeout', '0.fetch', '0.routes'],
+      optional: ['0.key', '0.account', '0.timeout', '0.fetch', '0.routes'],
       records: ['0.routes.0'],
     },
     './client#routesOf': {
