@@ -49,7 +49,7 @@ export const STATE_ONLY: readonly StateOnly[] = [
   {
     code: 'invalid_scope',
     location: 'body.keys[].scope',
-    operations: ['keys.verify'],
+    operations: ['keys.verify_batch'],
     reason: 'Which scopes exist depends on the families and settings.',
   },
   {

@@ -40,7 +40,15 @@ await t.test('a key is created with its value shown once and never again', async
   t.equal(replayed.status, 201)
   t.equal(replayed.headers.get('idempotency-replayed'), 'true')
   t.same(replayed.body, { ...record, key: null }, 'a replay shows null')
-  const shown = { ...record, webhooks: [], webhooks_total: 0 }
+  const shown = {
+    ...record,
+    webhooks: [],
+    webhooks_total: 0,
+    effective_scopes: ['apps:*', 'keys:*'],
+    effective_apps: ['a', 'b'],
+    effective_expires_at: null,
+    ancestors: [],
+  }
   t.same((await world.request('GET', `/v1/keys/${record.id}`)).body, shown)
   t.same((await world.request('GET', '/v1/keys')).body['data'], [record])
   const self = await world.request('GET', '/v1/keys/self', { as: key })
