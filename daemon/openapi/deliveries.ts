@@ -46,18 +46,13 @@ function envelopeOf(type: string, data: JsonSchema): JsonSchema {
   }
 }
 
-/** The schema of a sample: the members that it has. Later versions may have more. */
+/** The schema of a sample, which shows a value where others may have null, and may lack a member. */
 function schemaOf(sample: unknown): JsonSchema {
-  if (typeof sample === 'string') return TEXT
-  if (typeof sample === 'boolean') return { type: 'boolean' }
-  if (typeof sample === 'number') return { type: Number.isInteger(sample) ? 'integer' : 'number' }
+  if (typeof sample === 'string') return { type: ['string', 'null'] }
+  if (typeof sample === 'boolean') return { type: ['boolean', 'null'] }
+  if (typeof sample === 'number') return { type: ['integer', 'null'], format: 'int64' }
   if (Array.isArray(sample)) return { type: 'array', items: schemaOf(sample[0]) }
-  // A sample with null tells that the member may have no value, and nothing of the value.
   if (typeof sample !== 'object' || sample === null) return {}
   const members = Object.entries(sample).map(([name, value]) => [name, schemaOf(value)] as const)
-  return {
-    type: 'object',
-    properties: Object.fromEntries(members),
-    required: members.map(([name]) => name),
-  }
+  return { type: 'object', properties: Object.fromEntries(members) }
 }

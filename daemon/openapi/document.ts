@@ -139,7 +139,7 @@ function responsesOf(
     ...(operation.quote === undefined ? {} : quoteOf(summary, operation.quote)),
     [`${operation.status ?? 200}`]: {
       description: summary,
-      content: contentOf(operation),
+      content: contentOf(operation, output),
       ...successHeaders(operation),
     },
     ...(operation.effect === 'bytes' ? partsOfFiles(operation) : {}),
@@ -211,7 +211,7 @@ function watchHeaders({ watch }: Operation): Pick<ZodOpenApiResponseObject, 'hea
 /** Responses of a file besides the whole of it. */
 function partsOfFiles(operation: Operation): ZodOpenApiResponsesObject {
   return {
-    '206': { description: 'The requested range', content: contentOf(operation) },
+    '206': { description: 'The requested range', content: contentOf(operation, operation.output) },
     ...NOT_MODIFIED,
   }
 }
@@ -224,13 +224,16 @@ function outputOf(operation: Operation): z.ZodType {
   return named(output, operation, isPage ? 'Page' : 'Result')
 }
 
-function contentOf(operation: Operation): NonNullable<ZodOpenApiResponseObject['content']> {
+function contentOf(
+  operation: Operation,
+  output: z.ZodType,
+): NonNullable<ZodOpenApiResponseObject['content']> {
   const { effect, example, csv } = operation
   if (effect === 'bytes') return { 'application/octet-stream': { schema: FILE_SCHEMA } }
   // The data of one event, until `describeStreams` adds the event around it.
   if (effect === 'stream') return { 'text/event-stream': { schema: operation.output } }
   return {
-    'application/json': { schema: outputOf(operation), example: example.response },
+    'application/json': { schema: output, example: example.response },
     ...(csv === undefined
       ? {}
       : {

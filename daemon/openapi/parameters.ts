@@ -11,9 +11,13 @@ const IDEMPOTENCY_KEY = z
       'Any text of yours: a repeated request with it has its effect once, and gets the first response. Kept 24 h.',
   })
 
-const ACCOUNT = z.string().min(1).max(64).optional().meta({
-  description: 'For the operator: the account to act for.',
-})
+const ACCOUNT = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,64}$/)
+  .optional()
+  .meta({
+    description: 'For the operator: the account to act for.',
+  })
 
 const IF_NONE_MATCH = z.string().optional().meta({
   description: 'ETag of the response that you have: 304 while it is the same.',

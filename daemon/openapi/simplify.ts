@@ -10,10 +10,15 @@ export function simplify<Document>(document: Document): Document {
   return simpler(document) as Document
 }
 
+/** Members that hold values, not schemas. */
+const VALUES: ReadonlySet<string> = new Set(['example', 'examples', 'default', 'const', 'enum'])
+
 function simpler(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(simpler)
   if (typeof value !== 'object' || value === null) return value
-  const members = Object.entries(value).map(([name, member]) => [name, simpler(member)] as const)
+  const members = Object.entries(value).map(
+    ([name, member]) => [name, VALUES.has(name) ? member : simpler(member)] as const,
+  )
   return nullableOf(longOf(openOf(Object.fromEntries(members))))
 }
 
@@ -35,11 +40,14 @@ function longOf(schema: Schema): Schema {
   return type === 'integer' && Number(maximum) > MAX_INT32 ? { ...schema, format: 'int64' } : schema
 }
 
+/** Constraints that null does not meet, as it would have to in the joined form. */
+const SPECIAL = ['enum', 'const', 'not', 'allOf', 'anyOf', 'oneOf']
+
 function nullableOf({ anyOf, ...rest }: Schema): Schema {
   const whole = anyOf === undefined ? rest : { anyOf, ...rest }
   if (!Array.isArray(anyOf) || anyOf.length !== 2) return whole
   const [one, nothing] = anyOf as readonly Schema[]
-  const isOne = typeof one?.['type'] === 'string' && !('enum' in one) && !('const' in one)
+  const isOne = typeof one?.['type'] === 'string' && !SPECIAL.some((name) => name in one)
   if (!isOne || nothing?.['type'] !== 'null') return whole
   return { ...one, ...rest, type: [one['type'], 'null'] }
 }

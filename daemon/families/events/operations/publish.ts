@@ -47,7 +47,7 @@ const ACCEPTED = { id: exampleEvent.id, type: exampleEvent.type, status: 'accept
 export const publishEvents = operation({
   ...PUBLISHING,
   id: 'events.publish',
-  summary: 'Publish an event, or up to 500 with one result each',
+  summary: 'Publish an event',
   path: '/v1/events',
   agent: { toolset: 'events' },
   input: { body: z.union([publishedEvent, publishedBatch]) },
