@@ -285,7 +285,7 @@ export async function openLocal(
       telemetry,
     })
     closers.push(() => opened.close())
-    const control = await openControl(opened, families, log, folder)
+    const control = await openControl(opened, families, log, folder, leaving)
     closers.push(() => closeServer(control, CLOSE_GRACE))
     return { ...opened, migrated }
   })
@@ -330,6 +330,7 @@ function openControl(
   families: readonly Family[],
   log: Log,
   folder: DataFolder,
+  leaving = new AbortController().signal,
 ): ReturnType<typeof listenLocally> {
   const app = createApp({
     platform,
@@ -342,7 +343,7 @@ function openControl(
     pages: [documents({ [COMMANDS_PATH]: commandsPage(families) }), statusPage(platform, metrics)],
     log,
     metrics,
-    leaving: new AbortController().signal,
+    leaving,
   })
   const handler = app.callback()
   return listenLocally(folder.controlSocket, (request, response) => {

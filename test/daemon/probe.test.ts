@@ -6,6 +6,7 @@ import t from 'tap'
 import type { Check } from '../../daemon/cli/check.ts'
 import type { Probe } from '../../daemon/cli/probe.ts'
 import { probe } from '../../daemon/cli/probe.ts'
+import { startDaemonProcess, until } from '../support/daemon.ts'
 
 /** What a probe says while something answers so on the control socket. */
 async function probing(name: Probe, answer: RequestListener, within?: number): Promise<Check> {
@@ -44,4 +45,15 @@ await t.test('without a daemon, or with settings that cannot be read, it says so
   const env = { KEYHOOK_DATA_DIR: join(t.testdir(), 'absent') }
   t.match(await probe('live', env), { ok: false, detail: /^no daemon runs/ })
   t.match(await probe('live', { KEYHOOK_PORT: 'x' }), { ok: false, detail: /KEYHOOK_PORT/ })
+})
+
+await t.test('a daemon that stops is alive, and no longer ready', async (t) => {
+  const env = { KEYHOOK_DATA_DIR: t.testdir(), KEYHOOK_STOP_DELAY: '20' }
+  const daemon = await startDaemonProcess(env)
+  t.teardown(() => daemon.end('SIGKILL'))
+  t.match(await probe('ready', env), { ok: true })
+  daemon.child.kill('SIGTERM')
+  await until('it is not ready', async () => !(await probe('ready', env)).ok)
+  t.match(await probe('ready', env), { detail: 'the daemon answers 503: see its log' })
+  t.match(await probe('live', env), { ok: true })
 })
