@@ -10,7 +10,15 @@ export const SHIPPED = { br: '.br', gzip: '.gz' } as const
 export type Shipped = keyof typeof SHIPPED
 
 /** A built file in its shipped encodings. */
-export type BuiltFile = Readonly<Record<Shipped, Buffer>>
+export interface BuiltFile extends Readonly<Record<Shipped, Buffer>> {
+  /** The file as it was before it was compressed: decompressed once, however many ask for it. */
+  plain(): Promise<Buffer>
+}
+
+export function builtFile({ br, gzip }: Readonly<Record<Shipped, Buffer>>): BuiltFile {
+  let plain: Promise<Buffer> | undefined
+  return { br, gzip, plain: () => (plain ??= decompress(gzip)) }
+}
 
 /** What Vite built. */
 export interface BuiltStudio {
@@ -37,13 +45,16 @@ function assetsOf(files: ReadonlyMap<string, Buffer>): ReadonlyMap<string, Built
   for (const [path, br] of files) {
     const [, name] = /^assets\/([^/]+)\.br$/.exec(path) ?? []
     const gzip = files.get(path.replace(/br$/, 'gz'))
-    if (name !== undefined && gzip !== undefined) assets.set(name, { br, gzip })
+    if (name !== undefined && gzip !== undefined) assets.set(name, builtFile({ br, gzip }))
   }
   return assets
 }
 
 async function readFolder(folder: string): Promise<ReadonlyMap<string, Buffer>> {
-  const names = await readdir(folder, { recursive: true }).catch(() => [])
+  const names = await readdir(folder, { recursive: true }).catch((error: unknown) => {
+    if (isMissing(error)) return []
+    throw error
+  })
   const files = names.filter((name) => /\.(html|br|gz)$/.test(name))
   return new Map(
     await Promise.all(
@@ -59,5 +70,8 @@ function readAssets(): ReadonlyMap<string, Buffer> {
   return new Map(names.map((name) => [name.slice(IN_EXECUTABLE.length), readAsset(name)]))
 }
 
-/** The file as it was before it was compressed. */
-export const decompress: (compressed: Buffer) => Promise<Buffer> = promisify(gunzip)
+const decompress = promisify(gunzip)
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}

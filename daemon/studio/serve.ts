@@ -9,7 +9,7 @@ import { etagOf } from '../http/conditions.ts'
 import type { RequestContext, Step } from '../http/state.ts'
 import { brandStyle } from './brand.ts'
 import type { BuiltFile, BuiltStudio, Shipped } from './files.ts'
-import { SHIPPED, decompress, readStudio } from './files.ts'
+import { SHIPPED, readStudio } from './files.ts'
 
 export interface StudioOptions {
   /** The brand, in lower case. */
@@ -61,11 +61,16 @@ export function serveStudio({ brand, color, baseUrl, read = readStudio }: Studio
   const name = escapeHtml(brand.charAt(0).toUpperCase() + brand.slice(1))
   let reading: Promise<BuiltStudio | undefined> | undefined
   const page = ({ page: text }: BuiltStudio): string =>
-    text.replaceAll('{{base}}', escapeHtml(base)).replaceAll('{{name}}', name)
+    text.replaceAll('{{base}}', () => escapeHtml(base)).replaceAll('{{name}}', () => name)
 
   return async function serveStudio(ctx, next) {
     if (!/^\/studio(\/|$)/.test(ctx.path) || !['GET', 'HEAD'].includes(ctx.method)) return next()
-    const built = await (reading ??= read())
+    reading ??= read()
+    const built = await reading.catch((error: unknown) => {
+      // The next request tries again: a lack of descriptors ends.
+      reading = undefined
+      throw error
+    })
     if (built === undefined) return next()
     const asset = built.assets.get(ctx.path.slice(ASSETS.length))
     if (ctx.path.startsWith(ASSETS) && asset !== undefined) return sendAsset(ctx, asset)
@@ -87,7 +92,7 @@ async function sendAsset(ctx: RequestContext, file: BuiltFile): Promise<void> {
   ctx.vary('Accept-Encoding')
   ctx.set('Content-Type', typeOf(ctx.path))
   if (encoding !== undefined) ctx.set('Content-Encoding', encoding)
-  ctx.body = encoding === undefined ? await decompress(file.gzip) : file[encoding]
+  ctx.body = encoding === undefined ? await file.plain() : file[encoding]
 }
 
 function typeOf(path: string): string {

@@ -7,6 +7,7 @@ import { api } from '../api/client.ts'
 import { Filters } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Empty, PageFrame } from '../parts/page.tsx'
+import { FIRST_EVENT } from '../parts/shell.ts'
 import type { Column } from '../parts/table.tsx'
 import { List } from '../parts/table.tsx'
 
@@ -49,7 +50,7 @@ export function Page() {
         every={10_000}
         empty={
           type === undefined ? (
-            <Empty command="keyhook event publish order.paid '{}'">
+            <Empty command={FIRST_EVENT}>
               Everything that happens is here, newest first, and who was notified of it.
             </Empty>
           ) : (

@@ -5,6 +5,7 @@ import { api } from '../api/client.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { PageFrame, Section } from '../parts/page.tsx'
+import { FIRST_EVENT } from '../parts/shell.ts'
 import { causeOf, stateOf } from '../webhooks/cause.ts'
 
 const DAY = 86_400_000
@@ -19,7 +20,14 @@ export function Page() {
         api.webhooks.list({ limit: 100 }),
         api.events.list({ limit: 1 }),
       ])
-      return { keys: keys.data, webhooks: webhooks.data, events: events.data, at: Date.now() }
+      const isPart = keys.has_more || webhooks.has_more
+      return {
+        keys: keys.data,
+        webhooks: webhooks.data,
+        events: events.data,
+        isPart,
+        at: Date.now(),
+      }
     },
     refetchInterval: 30_000,
   })
@@ -34,11 +42,16 @@ interface Known {
   readonly keys: Awaited<ReturnType<typeof api.keys.list>>['data']
   readonly webhooks: Awaited<ReturnType<typeof api.webhooks.list>>['data']
   readonly events: readonly unknown[]
+  /** Whether there are older ones, which were not looked at. */
+  readonly isPart: boolean
   readonly at: number
 }
 
-function Overview({ keys, webhooks, events, at }: Known) {
-  const failing = webhooks.filter((webhook) => stateOf(webhook) !== 'active')
+function Overview({ keys, webhooks, events, isPart, at }: Known) {
+  // What a person disabled needs nobody.
+  const failing = webhooks.filter(
+    (webhook) => stateOf(webhook) !== 'active' && webhook.disabled_reason !== 'manual',
+  )
   const expiring = keys.filter(
     ({ expires_at }) => expires_at !== null && Date.parse(expires_at) - at < 7 * DAY,
   )
@@ -48,7 +61,9 @@ function Overview({ keys, webhooks, events, at }: Known) {
       <Section title="Needs you">
         {failing.length === 0 && expiring.length === 0 && (
           <p className="clear">
-            <Icon name="done" /> All clear: nothing fails, and no key expires within 7 days.
+            <Icon name="done" />{' '}
+            {isPart ? 'Of the newest 100 keys and webhooks, nothing' : 'All clear: nothing'} fails,
+            and no key expires within 7 days.
           </p>
         )}
         <ul className="cards">
@@ -80,7 +95,7 @@ function Overview({ keys, webhooks, events, at }: Known) {
               <Link to="/webhooks/new">Add a webhook</Link>, and send it a test.
             </Step>
             <Step done={events.length > 0}>
-              Publish an event: <code>keyhook event publish order.paid '{'{}'}'</code>
+              Publish an event: <code>{FIRST_EVENT}</code>
             </Step>
           </ol>
         </Section>

@@ -9,6 +9,7 @@ import { Loaded } from '../parts/loaded.tsx'
 import { PageFrame } from '../parts/page.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { SameRequest } from '../parts/same-request.tsx'
+import { quote } from '../parts/shell.ts'
 import { ShownOnce } from '../parts/shown-once.tsx'
 import { PRESETS, ScopeTree } from './scopes.tsx'
 
@@ -110,10 +111,6 @@ function commandOf({ name, scopes, apps, expires_at }: Given): string {
     ...(apps === undefined ? [] : [`--apps ${apps.join(',')}`]),
     ...(expires_at === undefined ? [] : [`--expires ${expires_at}`]),
   ].join(' ')
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
 function Pins({

@@ -1,4 +1,5 @@
 import { Copyable } from './copyable.tsx'
+import { quote } from './shell.ts'
 
 /** What the form sends, as a request and as a command: whatever Studio can do, the API can do. */
 export function SameRequest({
@@ -13,8 +14,7 @@ export function SameRequest({
   readonly command: string
 }) {
   const address = new URL(`..${path}`, document.baseURI).href
-  const json = JSON.stringify(body).replaceAll("'", `'\\''`)
-  const curl = `curl -X ${method} ${address} -H "Authorization: Bearer $KEYHOOK_KEY" -H 'Content-Type: application/json' -d '${json}'`
+  const curl = `curl -X ${method} ${address} -H "Authorization: Bearer $KEYHOOK_KEY" -H 'Content-Type: application/json' -d ${quote(JSON.stringify(body))}`
   return (
     <details className="same">
       <summary>The same with curl or the command line</summary>

@@ -8,6 +8,12 @@ import { Problem } from '../parts/problem.tsx'
 import { BRAND } from '../shell/brand.ts'
 import { session } from './session.ts'
 
+/** A link may ask for a page of Studio, and for nothing else. */
+function isOwn(to: string | undefined): to is string {
+  if (to === undefined || !URL.canParse(to, location.origin)) return false
+  return new URL(to, location.origin).href.startsWith(document.baseURI)
+}
+
 export function Page() {
   const router = useRouter()
   const queries = useQueryClient()
@@ -22,7 +28,7 @@ export function Page() {
     setProblem(undefined)
     try {
       queries.setQueryData(session.queryKey, await api.accounts.signIn({ email, password }))
-      router.history.push(to ?? router.buildLocation({ to: '/' }).publicHref)
+      router.history.push(isOwn(to) ? to : router.buildLocation({ to: '/' }).publicHref)
     } catch (error) {
       setProblem(error)
     } finally {

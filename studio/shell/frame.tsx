@@ -5,7 +5,8 @@ import { useEffect, useRef, useState } from 'react'
 import { api } from '../api/client.ts'
 import type { IconName } from '../parts/icon.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { session } from '../session/session.ts'
+import { Problem } from '../parts/problem.tsx'
+import { isSignedOut, session } from '../session/session.ts'
 import { BRAND } from './brand.ts'
 
 const PLACES: readonly (readonly [name: string, to: string, icon: IconName])[] = [
@@ -111,7 +112,10 @@ function UserMenu() {
   const signOut = useMutation({
     mutationFn: () => api.accounts.signOut(),
     // A new page holds nothing of the session that ended.
-    onSettled: () => location.assign(new URL('sign-in', document.baseURI)),
+    onSuccess: () => location.assign(new URL('sign-in', document.baseURI)),
+    onError(error) {
+      if (isSignedOut(error)) location.assign(new URL('sign-in', document.baseURI))
+    },
   })
   return (
     <Menu position="bottom-end" transitionProps={{ duration: 100 }}>
@@ -126,7 +130,10 @@ function UserMenu() {
           <br />
           Plan: {data.account.plan}
         </Menu.Label>
-        <Menu.Item onClick={() => signOut.mutate()}>Sign out</Menu.Item>
+        <Menu.Item closeMenuOnClick={false} onClick={() => signOut.mutate()}>
+          Sign out
+        </Menu.Item>
+        {signOut.error !== null && <Problem error={signOut.error} />}
       </Menu.Dropdown>
     </Menu>
   )

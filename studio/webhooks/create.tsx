@@ -7,6 +7,7 @@ import { useAct } from '../parts/act.ts'
 import { PageFrame, Section } from '../parts/page.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { SameRequest } from '../parts/same-request.tsx'
+import { quote } from '../parts/shell.ts'
 import { ShownOnce } from '../parts/shown-once.tsx'
 import { SendTest } from './send-test.tsx'
 import { EventTypes } from './types.tsx'
@@ -23,7 +24,10 @@ export function Page() {
     ...(description === '' ? {} : { description }),
   }
   const create = useAct(() => api.webhooks.create(body))
-  const command = `keyhook webhook create --url '${url === '' ? '…' : url}' --events '${events.join(',')}'`
+  const command = [
+    `keyhook webhook create --url ${quote(url === '' ? '…' : url)} --events ${quote(events.join(','))}`,
+    ...(description === '' ? [] : [`--description ${quote(description)}`]),
+  ].join(' ')
   const created = create.data
   return (
     <PageFrame title="New webhook" crumbs={WEBHOOKS}>

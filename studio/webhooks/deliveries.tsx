@@ -4,6 +4,7 @@ import { api } from '../api/client.ts'
 import { Filters } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Empty } from '../parts/page.tsx'
+import { FIRST_EVENT } from '../parts/shell.ts'
 import { State } from '../parts/state.tsx'
 import type { Column } from '../parts/table.tsx'
 import { List } from '../parts/table.tsx'
@@ -78,7 +79,7 @@ export function Deliveries({ webhook: webhook_id }: { readonly webhook: string }
           isFiltered ? (
             <Empty>No delivery matches these filters.</Empty>
           ) : (
-            <Empty command="keyhook event publish order.paid '{}'">
+            <Empty command={FIRST_EVENT}>
               Deliveries appear here as soon as an event of one of its types is published.
             </Empty>
           )

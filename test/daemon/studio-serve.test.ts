@@ -9,7 +9,7 @@ import type { Test } from 'tap'
 import type { RequestState } from '../../daemon/http/state.ts'
 import { brandStyle, contrast } from '../../daemon/studio/brand.ts'
 import type { BuiltStudio } from '../../daemon/studio/files.ts'
-import { readStudio } from '../../daemon/studio/files.ts'
+import { builtFile, readStudio } from '../../daemon/studio/files.ts'
 import { serveStudio } from '../../daemon/studio/serve.ts'
 
 const SCRIPT = 'console.log(1)'.repeat(50)
@@ -18,7 +18,7 @@ const built: BuiltStudio = {
   assets: new Map(
     ['index-a1.js', 'style-a1.css', 'icon-a1.svg'].map((name) => [
       name,
-      { br: brotliCompressSync(SCRIPT), gzip: gzipSync(SCRIPT) },
+      builtFile({ br: brotliCompressSync(SCRIPT), gzip: gzipSync(SCRIPT) }),
     ]),
   ),
 }
@@ -193,4 +193,24 @@ await t.test('what was built has a small first load', async (t) => {
     [...(studio?.assets.keys() ?? [])].some((name) => name.endsWith('.map')),
     'no source maps',
   )
+})
+
+await t.test('who accepts no encoding costs one decompression in all', async (t) => {
+  const file = builtFile({ br: brotliCompressSync(SCRIPT), gzip: gzipSync(SCRIPT) })
+  const [first, ...others] = await Promise.all([file.plain(), file.plain(), file.plain()])
+  t.equal(String(first), SCRIPT)
+  t.ok(others.every((one) => one === first))
+})
+
+await t.test('a read that fails is tried again by the next request', async (t) => {
+  let reads = 0
+  const read = () => {
+    reads += 1
+    return reads === 1 ? Promise.reject(new Error('EMFILE')) : Promise.resolve(built)
+  }
+  const ask = await serve(t, { read })
+  t.equal((await ask('/studio')).status, 500)
+  t.equal((await ask('/studio')).status, 200)
+  t.equal((await ask('/studio')).status, 200)
+  t.equal(reads, 2)
 })
