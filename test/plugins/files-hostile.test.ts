@@ -8,7 +8,7 @@ import type { FileTask } from '../../plugins/files/contract.ts'
 import type { FileProcessorOptions } from '../../plugins/files/extract.ts'
 import { createFileProcessor } from '../../plugins/files/extract.ts'
 import { DEFAULT_LIMITS } from '../../plugins/files/extract/command.ts'
-import { HOSTILE } from '../support/documents-hostile.ts'
+import { HOSTILE, possibleEnds } from '../support/documents-hostile.ts'
 import { documentsReferringTo } from '../support/documents-referring.ts'
 import { startUntouched } from '../support/untouched.ts'
 
@@ -48,9 +48,10 @@ async function observe(task: FileTask, options?: FileProcessorOptions) {
 }
 
 await t.test('a hostile document ends with a code, and this process hardly grows', async (t) => {
-  for (const { title, name, make, ends } of HOSTILE) {
+  for (const document of HOSTILE) {
+    const { title, name, make } = document
     const seen = await observe(taskOf(name, make(), 65_536))
-    t.equal(seen.ends, ends, title)
+    t.ok(possibleEnds(document).includes(seen.ends), `${title}: ${seen.ends}`)
     t.ok(seen.grown() <= MAX_GROWTH, `${title}: grew by ${seen.grown()} bytes`)
     t.ok(seen.took < 2 * DEFAULT_LIMITS.wall, `${title}: took ${seen.took} ms`)
   }

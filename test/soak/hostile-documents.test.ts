@@ -8,7 +8,7 @@ import type { DaemonProcess } from '../support/daemon.ts'
 import { startDaemonProcess, until } from '../support/daemon.ts'
 import { docxParts, paragraph, pdfOf, sheetRow, xlsxParts, zipOf } from '../support/documents.ts'
 import type { HostileDocument } from '../support/documents-hostile.ts'
-import { HOSTILE } from '../support/documents-hostile.ts'
+import { HOSTILE, possibleEnds } from '../support/documents-hostile.ts'
 import { documentsReferringTo } from '../support/documents-referring.ts'
 import { sampleReads } from '../support/sampled-reads.ts'
 import { sized } from '../support/soak.ts'
@@ -69,11 +69,12 @@ const processor = createFileProcessor()
 t.teardown(() => processor.close())
 
 /** What is refused while it comes in never becomes a file. */
-function endOf({ name, ends, bytes }: MadeDocument): string {
-  if (bytes.length > MAX_FILE_BYTES) return 'refused file_too_large'
-  if (ends === 'read') return 'processed'
+function endsOf(document: MadeDocument): readonly string[] {
+  const { name, ends, bytes } = document
+  if (bytes.length > MAX_FILE_BYTES) return ['refused file_too_large']
+  if (ends === 'read') return ['processed']
   const isTaken = processor.sniff(name, bytes.subarray(0, HEAD_BYTES)) !== undefined
-  return `${isTaken ? 'failed' : 'refused'} ${ends}`
+  return possibleEnds(document).map((end) => `${isTaken ? 'failed' : 'refused'} ${end}`)
 }
 
 /** The kernel's account of the daemon alone, without its children; 0 on systems that tell none. */
@@ -153,7 +154,7 @@ await t.test('hostile documents end with a code, and the daemon goes on as it wa
   for (const round of [1, 2]) {
     const warming = ordinary(round)
     const reads = sampleReads(urls, office.headers, EVERY)
-    t.same(await office.process(warming), warming.map(endOf), 'ordinary documents are read')
+    t.same(await office.process(warming), warming.flatMap(endsOf), 'ordinary documents are read')
     await reads.stop()
   }
   const warm = await residentMib(daemon)
@@ -162,7 +163,8 @@ await t.test('hostile documents end with a code, and the daemon goes on as it wa
   const ends = await office.process(documents)
   const sampled = await reads.stop()
   for (const [index, document] of documents.entries()) {
-    t.equal(ends[index], endOf(document), document.title)
+    const end = ends[index] ?? 'none'
+    t.ok(endsOf(document).includes(end), `${document.title}: ${end}`)
   }
 
   const after = await residentMib(daemon)

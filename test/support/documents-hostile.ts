@@ -20,6 +20,14 @@ export interface HostileDocument {
   readonly ends: FileErrorCode | 'read'
 }
 
+/**
+ * The ends that a hostile document may have: on a machine that holds the child for half a minute, what takes memory
+ * without end reaches the limit of time first.
+ */
+export function possibleEnds({ ends }: Pick<HostileDocument, 'ends'>): readonly string[] {
+  return ends === 'out_of_memory' ? [ends, 'timed_out'] : [ends]
+}
+
 const MIB = 1024 * 1024
 const DEEP = 100_000
 

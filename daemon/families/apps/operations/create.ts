@@ -84,28 +84,26 @@ export const createApp = operation({
       edit_id: '01890a5d-ac96-774b-bcce-b302099a8057',
     },
   },
-  quote: dryRun<typeof input>(async ({ platform, body }) => {
-    const isPrompt = body.prompt !== undefined
-    if ((body.template_id === undefined) !== isPrompt) throw appError('invalid_source')
-    if (isPrompt) makingOf(platform).require(platform, body.model)
-    return { operation: 'apps.create', app_id: null, quantities: isPrompt ? [1] : [] }
+  quote: dryRun<typeof input>(async (call) => {
+    await requireAllowed(call)
+    const { prompt, files, template_id } = call.body
+    const priced = { operation: 'apps.create', app_id: null }
+    if (prompt === undefined) {
+      await findTemplate(template_id ?? '')
+      return { ...priced, quantities: [] }
+    }
+    if (files !== undefined) {
+      await applyInTurn(call, undefined, (signal) => applyGiven(files, signal))
+    }
+    return { ...priced, quantities: [1] }
   }),
   command: 'app create',
   bodyLimit: FILES_BODY_LIMIT,
   /** Bytes are stored before the row that references them; when the app is refused, they are deleted. */
   async prepare(call) {
-    const { template_id, prompt, files, model } = call.body
-    if ((template_id === undefined) === (prompt === undefined)) throw appError('invalid_source')
-    // Checked before anything is stored; the unit of work checks again.
-    const { apps } = call.platform.store
-    const account_id = accountOf(call.principal)
-    await requireAppQuota(apps, account_id)
-    if (typeof call.body.alias === 'string') {
-      const request = { account_id, app_id: '', now: call.platform.clock.now() }
-      await requireFreeAlias(call.platform, apps, call.body.alias, request)
-    }
+    await requireAllowed(call)
+    const { template_id, prompt } = call.body
     if (prompt !== undefined) return prepareWished(call, prompt)
-    if (files !== undefined || model !== undefined) throw appError('invalid_source')
     const template = await findTemplate(template_id ?? '')
     return { name: template.name, kept: await keep(call, template.files) }
   },
@@ -126,6 +124,28 @@ export const createApp = operation({
   },
 })
 
+/**
+ * Refuses an app that cannot be created, before anything is stored; the unit of work checks quota and alias again.
+ *
+ * @throws KeyhookError
+ */
+async function requireAllowed({
+  platform,
+  principal,
+  body,
+}: Pick<Call<typeof input>, 'platform' | 'principal' | 'body'>): Promise<void> {
+  const { template_id, prompt, files, model, alias } = body
+  if ((template_id === undefined) === (prompt === undefined)) throw appError('invalid_source')
+  if (prompt !== undefined) makingOf(platform).require(platform, model)
+  else if (files !== undefined || model !== undefined) throw appError('invalid_source')
+  const { apps } = platform.store
+  const account_id = accountOf(principal)
+  await requireAppQuota(apps, account_id)
+  if (typeof alias !== 'string') return
+  const request = { account_id, app_id: '', now: platform.clock.now() }
+  await requireFreeAlias(platform, apps, alias, request)
+}
+
 async function findTemplate(wanted: string) {
   const template = (await readTemplates()).find(({ id }) => id === wanted)
   if (template === undefined) throw appError('template_not_found')
@@ -137,8 +157,7 @@ function keep({ platform }: Pick<Call, 'platform'>, files: readonly TemplateFile
 }
 
 async function prepareWished(call: Call<typeof input>, prompt: string): Promise<Prepared> {
-  const { files, model } = call.body
-  makingOf(call.platform).require(call.platform, model)
+  const { files } = call.body
   const name = nameOf(prompt)
   if (files === undefined) {
     return { name, kept: await keep(call, (await findTemplate('blank')).files) }
@@ -160,15 +179,22 @@ function makingOf({ appExtensions }: Pick<Platform, 'appExtensions'>): AppMaking
   return making
 }
 
-/** Stores the files of a prompt: up to 16 MiB to decode, check and hash, as for an edit. */
-async function keepGiven(
-  call: Call<typeof input>,
-  files: NonNullable<Call<typeof input>['body']['files']>,
-  signal: AbortSignal,
-): Promise<KeptApp> {
+type GivenFiles = NonNullable<Call<typeof input>['body']['files']>
+
+/** The tree of a prompt's files: up to 16 MiB to decode, check and hash, as for an edit. */
+async function applyGiven(files: GivenFiles, signal: AbortSignal) {
   const noBase = () => Promise.reject(new Error('no base'))
   const applied = await applyOperations(EMPTY, files.map(toWrite), noBase, signal)
   if (!('tree' in applied)) throw toRefusal(applied, 'body.files')
+  return applied
+}
+
+async function keepGiven(
+  call: Call<typeof input>,
+  files: GivenFiles,
+  signal: AbortSignal,
+): Promise<KeptApp> {
+  const applied = await applyGiven(files, signal)
   const bytes = new Map(applied.fresh.map((one) => [digestOf(one), one]))
   const given = [...applied.tree.files.values()].map(({ path, sha256 }) => ({
     path,
