@@ -88,6 +88,34 @@ await t.test(
   },
 )
 
+await t.test(
+  'sqlite: an account id stored as bytes is read, and left out, as its text',
+  async (t) => {
+    const backend = sqliteBackend(t.testdir())
+    const session = await createTables(backend)
+    t.teardown(() => session.close())
+    await session.run(insertRow({ id: 'evt_text' }))
+    await session.run(insertRow({ id: 'evt_bytes' }))
+    await session.run(
+      `UPDATE keyhook_outbox SET account_id = CAST(account_id AS BLOB) WHERE id = 'evt_bytes'`,
+    )
+    const source = await openSqliteOutbox(new URL(backend.url).pathname)
+    t.teardown(() => source.close())
+    const seen: string[] = []
+    const publish: PublishRows = async (rows) => {
+      seen.push(...rows.map(({ account_id }) => String(account_id)))
+      return rows.map(() => 'published')
+    }
+    const [row] = await session.rows(
+      'SELECT DISTINCT CAST(account_id AS TEXT) AS account FROM keyhook_outbox',
+    )
+    const account = String(row?.['account'])
+    t.equal(await source.take(publish, [account]), 0, 'both are left out')
+    t.equal(await source.take(publish, []), 2)
+    t.strictSame(seen, [account, account])
+  },
+)
+
 await t.test('sqlite: while accounts are left out, it looks again after one poll', async (t) => {
   const folder = t.testdir()
   const session = await createTables(sqliteBackend(folder))

@@ -11,6 +11,7 @@ import { runCases } from '../../plugins/conformance.ts'
 import { parseDestinations } from '../../plugins/destinations/addresses.ts'
 import type { Received } from '../../plugins/destinations/conformance.ts'
 import { destinationCases } from '../../plugins/destinations/conformance.ts'
+import { NEVER, messageOf } from '../../plugins/destinations/conformance/harness.ts'
 import { createRabbitMqDestination } from '../../plugins/destinations/rabbitmq.ts'
 import { createRedisDestination } from '../../plugins/destinations/redis.ts'
 import type { Broker } from '../support/brokers.ts'
@@ -71,6 +72,29 @@ for (const [type, { start, open }] of Object.entries(KINDS)) {
     const register = (name: string, run: () => Promise<void>) => void t.test(name, run)
     const left = runCases(destinationCases, makeHarness, register, ['refuses', 'server', 'hangs'])
     t.strictSame(left, [])
+  })
+}
+
+if (!missing.includes('rabbitmq-server')) {
+  await t.test('rabbitmq: a server short of memory takes nothing, and later all', async (t) => {
+    const broker = await startRabbitMq()
+    t.teardown(() => broker.close())
+    await broker.prepare('orders')
+    const destination = KINDS.rabbitmq.open(`orders=${broker.url}`)
+    t.teardown(() => destination.close())
+    const send = (id: string, signal: AbortSignal) =>
+      destination.send(messageOf({ name: 'orders' }, { id }), signal)
+    t.match(await send('before', NEVER), { ok: true })
+    await broker.setMemory('1')
+    // The server says so to who publishes, and reads nothing more.
+    t.match(await send('unread', AbortSignal.timeout(2000)), { ok: false, code: 'aborted' })
+    t.match(await send('refused', NEVER), { ok: false, code: 'destination', cause: 'full' })
+    await broker.setMemory('512MB')
+    await until('it takes messages again', async () => (await send('after', NEVER)).ok)
+    const ids = (await broker.received('orders')).map(({ id }) => id)
+    t.equal(ids[0], 'before')
+    t.ok(ids.includes('after'))
+    t.notOk(ids.includes('refused'), 'what was refused was not sent')
   })
 }
 

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -7,6 +7,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { RESP_TYPES, createClient } from '@redis/client'
 import amqplib from 'amqplib'
 import { MINUTE } from '../../lib/time.ts'
@@ -33,7 +34,10 @@ export interface Broker {
   close(): Promise<void>
 }
 
+const execute = promisify(execFile)
+
 const RABBITMQ = '/usr/lib/rabbitmq/bin/rabbitmq-server'
+const RABBITMQ_CONTROL = '/usr/lib/rabbitmq/bin/rabbitmqctl'
 
 /** Servers that are not installed, by package; test/soak/brokers.sh installs them. */
 export function missingBrokers(): readonly string[] {
@@ -181,8 +185,15 @@ async function ask<T>(port: number, work: (client: Client) => Promise<T>): Promi
   }
 }
 
+/** A RabbitMQ can be short of memory: it keeps connections and takes no message. */
+export interface RabbitMq extends Broker {
+  /** @param memory maximum bytes, such as `512MB`; `1` is always too little */
+  setMemory(memory: string): Promise<void>
+}
+
 /** Starts a RabbitMQ of one node, with an epmd of its own. */
-export async function startRabbitMq(): Promise<Broker> {
+export async function startRabbitMq(): Promise<RabbitMq> {
+  let control = (..._command: readonly string[]): Promise<void> => Promise.resolve()
   const held = await hold(async (folder, port) => {
     const ports = { epmd: await freePort(), dist: await freePort() }
     const config = join(folder, 'rabbitmq.conf')
@@ -210,6 +221,9 @@ export async function startRabbitMq(): Promise<Broker> {
       RABBITMQ_PID_FILE: join(folder, 'pid'),
       RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS:
         '-kernel inet_dist_use_interface {127,0,0,1} +S 1:1 +sbwt none',
+    }
+    control = async (...command) => {
+      await execute(RABBITMQ_CONTROL, command, { env: { PATH: process.env['PATH'], ...env } })
     }
     return {
       folder,
@@ -245,6 +259,7 @@ export async function startRabbitMq(): Promise<Broker> {
         }
       }),
     refuse: (name) => inChannel(port, async (channel) => void (await channel.deleteQueue(name))),
+    setMemory: (memory) => control('set_vm_memory_high_watermark', 'absolute', memory),
   }
 }
 
