@@ -1,6 +1,7 @@
 import type { Engine } from '../lib/engine/engine.ts'
 import type { Keyring } from '../lib/engine/keyring.ts'
 import type { Clock, RandomBytes } from '../lib/engine/ports.ts'
+import type { KeyCaches } from '../lib/engine/key-caches.ts'
 import type { Verifier } from '../lib/engine/verifier.ts'
 import type { ScopeUniverse } from '../lib/scope/syntax.ts'
 import type { Instant } from '../lib/time.ts'
@@ -107,6 +108,10 @@ export interface Machine {
 export interface Kernel {
   readonly engine: Engine
   readonly verifier: Verifier
+  /** Leases of caches that other backends hold. */
+  readonly keyCaches: KeyCaches
+  /** Records once, before the first lease, that there may be holders: a process that follows waits for them. */
+  rememberKeyCaches(): Promise<void>
   readonly keyring: Keyring
   readonly universe: ScopeUniverse
   readonly names: BrandNames

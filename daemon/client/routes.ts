@@ -50,6 +50,8 @@ export const ROUTES: readonly RouteOf<Served>[] = [
   { id: 'keys.self', method: 'GET', path: '/v1/keys/self' },
   { id: 'keys.verify', method: 'POST', path: '/v1/keys/verify', body: 'required' },
   { id: 'keys.verify_batch', method: 'POST', path: '/v1/keys/verify/batch', body: 'required' },
+  { id: 'keys.renew_cache', method: 'POST', path: '/v1/keys/caches', body: 'required' },
+  { id: 'keys.end_cache', method: 'DELETE', path: '/v1/keys/caches', query: ['cache_id'] },
   { id: 'keys.get', method: 'GET', path: '/v1/keys/{key_id}' },
   {
     id: 'keys.update',

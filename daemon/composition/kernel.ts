@@ -13,6 +13,7 @@ import { brandNames } from '../../lib/webhook/headers.ts'
 import type { EgressClient } from '../../plugins/egress/contract.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import type { Config } from '../config/config.ts'
+import { openKeyCaches } from './key-caches.ts'
 import { openEventPositions } from '../events/positions.ts'
 import type { Destinations } from '../events/sender.ts'
 import { createSender } from '../events/sender.ts'
@@ -73,8 +74,9 @@ export async function createKernel(parts: Parts): Promise<Kernel> {
     prefix: names.keyPrefix,
     counts: metrics.verifications,
   })
+  const keyCaches = await openKeyCaches(store, parts)
   const eventPositions = await openEventPositions(store, random)
-  return { engine, verifier, keyring, universe, names, eventTypes, eventPositions }
+  return { engine, verifier, ...keyCaches, keyring, universe, names, eventTypes, eventPositions }
 }
 
 /** The scopes of families that are served, those of the settings, and of a daemon those of the specification. */

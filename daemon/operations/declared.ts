@@ -131,7 +131,7 @@ export const readOperation: ReadArguments = declareArguments('operation', {
     warning: optional(recordOf({ list: FUNCTION, describe: FUNCTION })),
     stepUp: optional(BOOLEAN),
     bodyLimit: optional(POSITIVE),
-    unmetered: optional(oneOf(true, 'unless_refused')),
+    unmetered: optional(oneOf(true, 'unless_refused', 'operator')),
     prepare: optional(FUNCTION),
     discard: optional(FUNCTION),
     onUnknownOutcome: optional(FUNCTION),

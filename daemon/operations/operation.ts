@@ -141,8 +141,11 @@ export interface Declaration<
   readonly stepUp?: boolean
   /** Maximum body in bytes. Default 1 MiB. */
   readonly bodyLimit?: number
-  /** Requests pay only for body MiB after the first; `unless_refused`: and when they are refused. */
-  readonly unmetered?: true | 'unless_refused'
+  /**
+   * Requests pay only for body MiB after the first; `unless_refused`: and when they are refused; `operator`: only
+   * the operator's pay less.
+   */
+  readonly unmetered?: true | 'unless_refused' | 'operator'
 }
 
 /** A file for the caller to save under a name. */

@@ -1,15 +1,14 @@
 import type { PlatformStore, PlatformTx } from '../../plugins/platform/contract.ts'
+import type { WriteOptions } from '../../lib/engine/ports.ts'
 import type { Call } from '../operations/call.ts'
+import type { Platform } from '../platform.ts'
 import type { FairQueue } from './fair-queue.ts'
 import { createFairQueue } from './fair-queue.ts'
 import { holderOf } from '../authority/principal.ts'
 
 /** Maximum concurrent units of work. While one commits, the next is ready: the writer is never idle. */
 const AT_ONCE = 2
-/**
- * The same where processes share a database. A committed unit waits until the other processes have its
- * changes, without holding the writer.
- */
+/** The same where processes share a database: each unit waits for its statements to cross a network. */
 const AT_ONCE_SHARED = 8
 /** Maximum units of work that wait. One takes about a millisecond. */
 const WAITING = 2000
@@ -35,9 +34,9 @@ export function writeInTurn<T>(
   work: (tx: PlatformTx) => Promise<T>,
 ): Promise<T> {
   const { signal, begin } = waiting()
-  return platform.queues.writes({ holder: holderOf(principal, ip), signal }, async () => {
+  return inTurn(platform, { holder: holderOf(principal, ip), signal }, async (options) => {
     await begin()
-    return platform.store.write(work)
+    return platform.store.write(work, options)
   })
 }
 
@@ -50,5 +49,18 @@ export function writeBegun<T>(
   work: (tx: PlatformTx) => Promise<T>,
 ): Promise<T> {
   const turn = { holder: holderOf(principal, ip), kept: true }
-  return platform.queues.writes(turn, () => platform.store.write(work))
+  return inTurn(platform, turn, (options) => platform.store.write(work, options))
+}
+
+/** Gives the turn to others at the commit: that a change is applied everywhere may take as long as a lease. */
+async function inTurn<T>(
+  { queues }: Pick<Platform, 'queues'>,
+  turn: Parameters<FairQueue>[0],
+  write: (options: WriteOptions) => Promise<T>,
+): Promise<T> {
+  const applied: Promise<void>[] = []
+  const whenApplied = (later: Promise<void>): unknown => applied.push(later)
+  const result = await queues.writes(turn, () => write({ whenApplied }))
+  await Promise.all(applied)
+  return result
 }

@@ -136,11 +136,19 @@ export interface EngineTx {
   afterCommit(run: () => void): void
 }
 
+export interface WriteOptions {
+  /**
+   * Called once the unit is committed: the promise resolves when all who cache what it changed have the change,
+   * or may no longer use what they cached. `write` then resolves without waiting for that. Default: it waits.
+   */
+  whenApplied?(applied: Promise<void>): void
+}
+
 export interface EngineStore {
   /** Emits every change of cached data before the unit of work that made it resolves. */
   readonly changes: Changes
 
-  write<T>(work: (tx: EngineTx) => Promise<T>): Promise<T>
+  write<T>(work: (tx: EngineTx) => Promise<T>, options?: WriteOptions): Promise<T>
 
   /**
    * Commits a group of events with their deliveries, all or none, and returns one outcome per event.

@@ -19,6 +19,8 @@ export interface VerifiedKey {
   readonly secret: 'current' | 'previous'
   /** Version of this value; `key.version` is that of the current one. */
   readonly secret_version: number
+  /** Ids of its account, of its key, and of all keys above that. */
+  readonly depends_on: readonly string[]
 }
 
 /** Verifies developer keys, from a cache when possible. */
@@ -221,8 +223,9 @@ function refusalsOf({ account, chain, secret }: KeyChain, key: KeyRecord): reado
 }
 
 /** The result of a value that is not refused. */
-function verifiedBy({ chain, secret }: KeyChain, key: KeyRecord): VerifiedKey {
+function verifiedBy({ account, chain, secret }: KeyChain, key: KeyRecord): VerifiedKey {
   return {
+    depends_on: [account.id, ...chain.map(({ id }) => id)],
     key,
     authority: effectiveAuthority(chain),
     secret: statusOf(key, secret) === 'current' ? 'current' : 'previous',

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import type { WriteOptions } from '../../lib/engine/ports.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { JoinedUnit, PurgeKind, Store, StoreTx } from '../store/contract.ts'
 import type { StoreMeasures } from '../store/sql/store.ts'
@@ -64,7 +65,7 @@ export const ALL_PURGE_KINDS: readonly (PurgeKind | PlatformPurgeKind)[] = [
 export interface PlatformStore
   extends Omit<Store, 'write' | 'purge' | 'join'>, StoreMeasures, PlatformReads, RecordAccess {
   /** As the core's, with the platform's nouns in the same unit. */
-  write<T>(work: (tx: PlatformTx) => Promise<T>): Promise<T>
+  write<T>(work: (tx: PlatformTx) => Promise<T>, options?: WriteOptions): Promise<T>
   /** As the core's. */
   purge(kind: PurgeKind | PlatformPurgeKind, before: Instant, limit: number): Promise<number>
   /** As the core's, with the platform's nouns in the same unit. */

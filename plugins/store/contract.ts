@@ -7,7 +7,7 @@
  *
  * @module
  */
-import type { EngineStore, EngineTx } from '../../lib/engine/ports.ts'
+import type { EngineStore, EngineTx, WriteOptions } from '../../lib/engine/ports.ts'
 import type { Instant, Millis } from '../../lib/time.ts'
 import type { AccountReads, AccountWrites } from './contract/accounts.ts'
 import type { DeliveryReads, DeliveryWrites } from './contract/deliveries.ts'
@@ -86,7 +86,7 @@ export interface Store extends Omit<EngineStore, 'write'> {
    *
    * @throws KeyhookError `unavailable` when it cannot be known whether it committed
    */
-  write<T>(work: (tx: StoreTx) => Promise<T>): Promise<T>
+  write<T>(work: (tx: StoreTx) => Promise<T>, options?: WriteOptions): Promise<T>
 
   /**
    * Deletes up to `limit` of the oldest rows of one kind from before an instant. Returns their number:
@@ -135,8 +135,8 @@ export interface Store extends Omit<EngineStore, 'write'> {
 
   /**
    * Whether several processes may share this store. Default `false`: the daemon then refuses to split its
-   * roles. If true, `write` resolves only after every process has acknowledged the changes of cached data
-   * or its cache lease expired.
+   * roles. If true, a change of cached data is applied only after every process has acknowledged it or its
+   * cache lease expired.
    */
   readonly manyProcesses?: boolean
 

@@ -1,5 +1,22 @@
 import { kernelError } from '../../lib/errors.ts'
+import type { WriteOptions } from '../../lib/engine/ports.ts'
 import type { Millis } from '../../lib/time.ts'
+
+/** Ends a unit of work: waits until its changes are applied, unless the caller does. */
+export async function waitUnlessTaken(
+  applied: Promise<unknown> | undefined,
+  { whenApplied }: WriteOptions,
+): Promise<void> {
+  if (applied === undefined) return
+  if (whenApplied === undefined) {
+    await applied
+    return
+  }
+  const taken = applied.then(() => undefined)
+  // Its taker may have failed before it waits.
+  taken.catch(() => undefined)
+  whenApplied(taken)
+}
 
 /**
  * Waits at most `maxAge` for `work`; then its signal aborts.

@@ -2,6 +2,7 @@ import { declareArguments } from '../../lib/internal/arguments.ts'
 import type { Change, OwnChanges } from '../../lib/engine/changes.ts'
 import { createChanges } from '../../lib/engine/changes.ts'
 import type { Store, StoreTx } from './contract.ts'
+import { waitUnlessTaken } from './hold.ts'
 import type { ChangeSink } from './contract/changes.ts'
 import { accountReads, accountWrites } from './memory/accounts.ts'
 import { deliveryReads, deliveryWrites } from './memory/deliveries.ts'
@@ -58,15 +59,18 @@ export function createMemoryStore(...args: readonly []): Store & { readonly chan
     release: (claims, at) => now((state) => release(state, claims, at)),
     disclaim: (wanted, at) => now((state) => disclaim(state, wanted, at)),
     settle: (attempts) => now((state) => settle(state, attempts)),
-    write: (work) =>
-      turns.take(async () => {
+    async write(work, options = {}) {
+      const { result, applied } = await turns.take(async () => {
         const afterCommit: (() => void)[] = []
         const made: Change[] = []
         const result = await commit((draft) => work(unitOfWork(draft, made, afterCommit)))
-        for (const change of made) changes.emit(change)
+        const applied = changes.emit(...made)
         for (const run of afterCommit) run()
-        return result
-      }),
+        return { result, applied }
+      })
+      await waitUnlessTaken(applied, options)
+      return result
+    },
     purge: (kind, before, limit) => now((state) => PURGES[kind](state, before, limit)),
     ping: async () => undefined,
     close: () => turns.idle(),

@@ -26,6 +26,7 @@ import {
 } from '../../lib/internal/arguments.ts'
 import { untilAged } from './hold.ts'
 import { createTurns } from './turns.ts'
+import { waitUnlessTaken } from './hold.ts'
 import type { Dialect, Query, SqlClient, TransactionOptions } from './sql/client.ts'
 import { createDialect } from './sql/postgres/dialect.ts'
 import { SQLITE } from './sql/sqlite/dialect.ts'
@@ -103,11 +104,11 @@ export function createOneWriterClient(...args: readonly [parts: OneWriterParts])
   async function transact<T>(
     work: (query: Query) => Promise<T>,
     { changes: made, committed }: TransactionOptions,
-  ): Promise<T> {
+  ): Promise<{ result: T; applied: Promise<void> | undefined }> {
     const result = await parts.transact(work)
-    for (const change of made?.() ?? []) changes.emit(change)
+    const applied = changes.emit(...(made?.() ?? []))
     committed?.()
-    return result
+    return { result, applied }
   }
 
   return {
@@ -117,7 +118,11 @@ export function createOneWriterClient(...args: readonly [parts: OneWriterParts])
     claimant: randomUUID(),
     read,
     search,
-    transaction: (work, options = {}) => turns.take(() => transact(work, options)),
+    async transaction(work, options = {}) {
+      const { result, applied } = await turns.take(() => transact(work, options))
+      await waitUnlessTaken(applied, options)
+      return result
+    },
     exclusive: (_, work) => turns.take(() => work(statement)),
     join(transaction) {
       if (parts.join === undefined)

@@ -74,7 +74,7 @@ await t.test('discovery shows what the service offers, and where', async (t) => 
   )
   t.match(
     known.find(({ id }) => id === 'keys.verify'),
-    { scope: null, tool: null },
+    { scope: 'keys:read', tool: null },
   )
   t.same(
     tools.map(({ operation }) => operation),

@@ -20,7 +20,7 @@ const SITE: Omit<Site, 'app_id'> = {
 function createWorld(limits: Partial<SiteLimits> = {}) {
   const clock = createClock(0)
   const state = { isCurrent: true }
-  const changes = createChanges(() => state.isCurrent)
+  const changes = createChanges(() => (state.isCurrent ? Infinity : 0))
   const looks: string[] = []
   const gates: (() => void)[] = []
   const serving = new Map<string, Site>()

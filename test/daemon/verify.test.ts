@@ -48,6 +48,7 @@ const NOBODY = {
   apps: null,
   expires_at: null,
   value: null,
+  cache: null,
 }
 
 await t.test('a key is answered with whose it is and what it may do right now', async (t) => {
@@ -66,6 +67,7 @@ await t.test('a key is answered with whose it is and what it may do right now', 
     apps: ['a1'],
     expires_at,
     value: 'current',
+    cache: null,
   }
   t.same((await ask({ key: child.key, scope: 'edits:write', app_id: 'a1' })).body, whole)
   const narrowed = { scopes: ['edits:read', 'keys:write'] }
@@ -94,6 +96,7 @@ await t.test(
       apps: ['a1'],
       expires_at: null,
       value: 'current',
+      cache: null,
     }
     for (const [asked, code, known] of [
       [{ key: '' }, 'invalid_key', NOBODY],
@@ -201,13 +204,17 @@ await t.test('a scope that is none is the caller’s fault, not the key’s', as
   }
 })
 
-await t.test('it is the operator’s alone', async (t) => {
+await t.test('whoever may read all keys of an account verifies them', async (t) => {
   const { world, mint, ask } = await open(t)
-  const { key } = await mint({ scopes: ['*:*'] })
-  t.equal(codeOf(await ask({ key }, key)), '403 operator_required')
-  t.equal(codeOf(await ask({ key }, world.user)), '403 operator_required')
-  t.equal(codeOf(await ask({ key }, null)), '401 missing_credentials')
+  const { key } = await mint({ scopes: ['keys:read'] })
+  const other = await mint({ scopes: ['edits:*'] })
+  const pinned = await mint({ scopes: ['*:*'], apps: ['a1'] })
+  t.match(await ask({ key: other.key }, key), { status: 200, body: { valid: true } })
+  t.equal(codeOf(await ask({ key }, world.user)), '200')
   t.equal(codeOf(await ask({ key }, world.operator)), '200')
+  t.equal(codeOf(await ask({ key }, other.key)), '403 insufficient_scope')
+  t.equal(codeOf(await ask({ key }, pinned.key)), '403 key_pinned')
+  t.equal(codeOf(await ask({ key }, null)), '401 missing_credentials')
 })
 
 await t.test('what cannot be known is no refusal: the whole request is 503', async (t) => {

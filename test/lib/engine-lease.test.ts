@@ -27,7 +27,7 @@ function leased(): {
   const questions: ReturnType<typeof leased>['questions'] = []
   const lease = createLease(
     {
-      renew: (from) =>
+      renew: ({ known: from }) =>
         new Promise((answer, fail) => {
           questions.push({ from, answer, fail })
         }),

@@ -1,6 +1,6 @@
 import type { LeaseHolder } from '../../lib/engine/acknowledgements.ts'
 import type { Change } from '../../lib/engine/changes.ts'
-import type { LeaseRenewal } from '../../lib/engine/lease.ts'
+import type { LeaseRenewal, LeaseState } from '../../lib/engine/lease.ts'
 import { LEASE } from '../../lib/engine/lease.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { World } from './world.ts'
@@ -20,7 +20,7 @@ export interface Defects {
 /** The part of PostgreSQL that the protocol stands on: one lock, rows, and messages that may be lost. */
 export interface AuthorityDatabase {
   versionOf(key: string): number
-  renew(id: string, seq: number): Promise<LeaseRenewal>
+  renew(id: string, state: LeaseState): Promise<LeaseRenewal>
   acknowledge(id: string, seq: number): void
   appliedBy(ids: readonly string[]): ReadonlyMap<string, number>
   /** Changes a key in a unit of work that takes a while; answers who held a lease at that moment. */
@@ -63,12 +63,12 @@ export function createAuthorityDatabase(world: World, defects: Defects): Authori
 
   return {
     versionOf: (key) => versions.get(key) ?? 0,
-    async renew(id, from) {
+    async renew(id, { known: from, acknowledged }) {
       const early = { seq, changes: beyond(from) }
       return inTurn(async () => {
         const round = defects.readsTooEarly === true ? early : { seq, changes: beyond(from) }
         const span = defects.shortLease === true ? LEASE / 2 : LEASE
-        processes.set(id, { until: world.now() + span, applied: from })
+        processes.set(id, { until: world.now() + span, applied: acknowledged })
         return round
       })
     },
@@ -92,7 +92,7 @@ export function createAuthorityDatabase(world: World, defects: Defects): Authori
         const version = (versions.get(key) ?? 0) + 1
         versions.set(key, version)
         log = log.filter(({ at }) => at > world.now() - KEPT)
-        log.push({ seq, at: world.now(), change: { kind: 'key', id: key } })
+        log.push({ seq, at: world.now(), change: { kind: 'key', id: key, account_id: 'acc_1' } })
         publish({ changed: seq })
         return { seq, version, holders }
       }),

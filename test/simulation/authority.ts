@@ -1,8 +1,10 @@
 import { createAcknowledgements } from '../../lib/engine/acknowledgements.ts'
 import type { Changes } from '../../lib/engine/changes.ts'
 import type { Lease } from '../../lib/engine/lease.ts'
+import type { KeyCaches } from '../../lib/engine/key-caches.ts'
+import { createKeyCaches } from '../../lib/engine/key-caches.ts'
 import { RENEW_EVERY, createLease } from '../../lib/engine/lease.ts'
-import type { Verifier } from '../../lib/engine/verifier.ts'
+import type { VerifiedKey, Verifier } from '../../lib/engine/verifier.ts'
 import { createVerifier } from '../../lib/engine/verifier.ts'
 import { hashToken, mintToken } from '../../lib/key/token.ts'
 import type { KeyChain, KeyRecord } from '../../lib/key/record.ts'
@@ -10,6 +12,8 @@ import { readScopes } from '../../lib/scope/canonical.ts'
 import type { Millis } from '../../lib/time.ts'
 import type { AuthorityDatabase, Defects, Notification } from './authority-database.ts'
 import { createAuthorityDatabase } from './authority-database.ts'
+import type { RemoteDefects } from './remote-cache.ts'
+import { createRemoteCache } from './remote-cache.ts'
 import type { Machine, World } from './world.ts'
 import { createMachine, createWorld } from './world.ts'
 
@@ -19,24 +23,39 @@ export interface AuthorityRun {
   readonly verifications: number
   /** Of those, how many needed no question. */
   readonly hits: number
+  /** Of those, how many a cache outside of the processes answered. */
+  readonly remoteHits: number
   /** How long each change took until it was answered. */
   readonly took: readonly Millis[]
   /** Verifications that went by an older state than was answered before they began. */
   readonly stale: readonly string[]
 }
 
-interface ProcessDefects {
+interface ProcessDefects extends RemoteDefects {
   /** Whoever changes something is answered without waiting for the others. */
   readonly answersAtOnce?: boolean
+  /** Whoever changes something is answered without waiting for caches outside of the processes. */
+  readonly leavesRemote?: boolean
   /** What was kept is used again when a lease that had ended is regained. */
   readonly forgetsNothing?: boolean
 }
 
 const withoutAll = (changes: Changes): Changes => ({
   isCurrent: () => changes.isCurrent(),
+  remaining: () => changes.remaining(),
   listen(listener) {
     changes.listen((change) => {
       if (change !== 'all') listener(change)
+    })
+  },
+})
+
+const withoutWaiting = (changes: Changes): Changes => ({
+  isCurrent: () => changes.isCurrent(),
+  remaining: () => changes.remaining(),
+  listen(listener) {
+    changes.listen((change) => {
+      listener(change)
     })
   },
 })
@@ -51,10 +70,19 @@ interface Process {
   readonly id: string
   readonly machine: Machine
   readonly verifier: Verifier
+  readonly keyCaches: KeyCaches
   readonly change: (key: string) => Promise<number>
 }
 
+/** Whoever verifies keys: a process, or a cache outside of it. */
+interface Reader {
+  readonly id: string
+  readonly machine: Machine
+  verify(value: string): Promise<VerifiedKey>
+}
+
 const PREFIX = 'service_dk_'
+const ACCOUNT = 'acc_1'
 const LASTS: Millis = 12_000
 const KEYS = 12
 
@@ -89,16 +117,17 @@ export async function simulateAuthority(
   const took: Millis[] = []
   let verifications = 0
 
-  function verify({ id, machine, verifier }: Process): void {
+  function verify(reader: Reader): void {
+    const { id, machine } = reader
     const key = random.pickAny(keys)
     machine.after(2 + random.below(12), () => {
-      verify({ id, machine, verifier, change: () => Promise.resolve(0) })
+      verify(reader)
     })
     if (key === undefined) return
     const least = answered.get(key.id) ?? 0
     const began = world.now()
     verifications += 1
-    verifier.verify(key.value).then(
+    reader.verify(key.value).then(
       ({ key: { version } }) => {
         if (version - 1 < least) stale.push(`${id} ${key.id} ${version - 1} < ${least} at ${began}`)
       },
@@ -121,11 +150,26 @@ export async function simulateAuthority(
     )
   }
 
-  for (const process of processes) verify(process)
+  // The last process serves none, so that changes wait for caches of others too.
+  const remote = processes
+    .slice(0, 2)
+    .map((process) => createRemoteCache(world, `cache of ${process.id}`, process, defects))
+  for (const { id, machine, verifier } of processes) {
+    verify({ id, machine, verify: (value) => verifier.verify(value) })
+  }
+  for (const cache of remote) verify(cache)
   changeSomething()
-  for (const { machine } of processes) disturb(world, machine)
+  for (const { machine } of [...processes, ...remote]) disturb(world, machine)
   await world.until(world.now() + LASTS)
-  return { changes: took.length, verifications, hits: verifications - reads, took, stale }
+  const remoteHits = remote.reduce((sum, cache) => sum + cache.hits(), 0)
+  return {
+    changes: took.length,
+    verifications,
+    hits: verifications - reads,
+    remoteHits,
+    took,
+    stale,
+  }
 }
 
 /** Half of all runs have a process that is cut off, a third one that is stopped. */
@@ -148,12 +192,12 @@ function createProcess(
   database: AuthorityDatabase,
   id: string,
   findChain: (hash: string) => Promise<KeyChain | undefined>,
-  { answersAtOnce = false, forgetsNothing = false }: ProcessDefects,
+  { answersAtOnce = false, forgetsNothing = false, leavesRemote = false }: ProcessDefects,
 ): Process {
   const machine = createMachine(world, 1 + (world.random.below(100) - 50) / 10_000)
   const lease = createLease(
     {
-      renew: (seq) => machine.ask(() => database.renew(id, seq)),
+      renew: (state) => machine.ask(() => database.renew(id, state)),
       acknowledge: (seq) =>
         machine.ask(() => {
           database.acknowledge(id, seq)
@@ -182,14 +226,21 @@ function createProcess(
     clock,
     prefix: PREFIX,
   })
+  let caches = 0
+  const keyCaches = createKeyCaches({
+    changes: leavesRemote ? withoutWaiting(lease.changes) : lease.changes,
+    clock,
+    newId: () => `${id}-${(caches += 1)}`,
+  })
   return {
     id,
     machine,
     verifier,
+    keyCaches,
     async change(key) {
       const { seq, version, holders } = await machine.ask(() => database.change(id, key))
-      lease.changes.emit({ kind: 'key', id: key })
-      if (!answersAtOnce) await acknowledgements.wait(seq, holders)
+      const passed = lease.changes.emit({ kind: 'key', id: key, account_id: ACCOUNT })
+      if (!answersAtOnce) await Promise.all([acknowledgements.wait(seq, holders), passed])
       return version
     },
   }
@@ -212,7 +263,7 @@ function chainOf({ id, hash }: Key, changes: number): KeyChain {
   const secret = { hash, display: '', version: changes + 1, created_at: 0, not_after: null }
   const key: KeyRecord = {
     id,
-    account_id: 'acc_1',
+    account_id: ACCOUNT,
     parent_id: null,
     depth: 0,
     name: id,
@@ -228,5 +279,5 @@ function chainOf({ id, hash }: Key, changes: number): KeyChain {
     version: changes + 1,
     secrets: [secret],
   }
-  return { secret, chain: [key], account: { id: 'acc_1', suspended: false } }
+  return { secret, chain: [key], account: { id: ACCOUNT, suspended: false } }
 }

@@ -23,8 +23,8 @@ if (!Number.isSafeInteger(first) || !Number.isSafeInteger(runs) || runs < 1) {
 /** What each simulation counts, and what it found wrong. */
 const SIMULATIONS = {
   async authority(seed: string) {
-    const { changes, verifications, hits, stale } = await simulateAuthority(seed)
-    return { counts: { changes, verifications, hits }, wrong: stale }
+    const { changes, verifications, hits, remoteHits, stale } = await simulateAuthority(seed)
+    return { counts: { changes, verifications, hits, remoteHits }, wrong: stale }
   },
   async engine(seed: string) {
     const { events, arrivals, crashes, twice, violations } = await simulateEngine(seed)

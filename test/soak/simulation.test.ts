@@ -18,19 +18,26 @@ async function isFound(simulate: (seed: string) => Promise<readonly string[]>): 
 await t.test('no verification goes by an older state than was answered', async (t) => {
   let verifications = 0
   let hits = 0
+  let remoteHits = 0
   for (let seed = 1; seed <= AUTHORITY_SEEDS; seed += 1) {
     const run = await simulateAuthority(String(seed))
     verifications += run.verifications
     hits += run.hits
+    remoteHits += run.remoteHits
     t.same(run.stale, [], `npm run simulate -- --only authority --seed ${seed}`)
   }
-  t.comment(`${verifications} verifications, ${hits} of them from what is kept`)
+  t.comment(
+    `${verifications} verifications, ${hits} of them from what is kept, ${remoteHits} elsewhere`,
+  )
+  t.ok(remoteHits > verifications / 4, 'caches elsewhere answered too')
   t.ok(hits / verifications > 0.9, 'most of them from what is kept, or nothing was shown')
 
   const defects = {
     'a lease that ends later here than there': { shortLease: true },
     'an answer that waits for nobody': { answersAtOnce: true },
     'a memory that outlives its lease': { forgetsNothing: true },
+    'an answer that does not wait for caches elsewhere': { leavesRemote: true },
+    'a cache elsewhere that keeps what a change overtook': { keepsOvertaken: true },
   }
   for (const [name, defect] of Object.entries(defects)) {
     const found = await isFound(async (seed) => (await simulateAuthority(seed, defect)).stale)

@@ -1,4 +1,5 @@
 import { defineErrors } from '../../../lib/errors.ts'
+import { MAX_CACHES } from '../../../lib/engine/key-caches.ts'
 import { MAX_LIVE_SECRETS } from '../../../lib/key/lifecycle.ts'
 
 export const keyError = defineErrors({
@@ -9,6 +10,10 @@ export const keyError = defineErrors({
   key_limit_reached: {
     status: 409,
     text: "The account has reached its limit of live keys. Revoke one first, or ask the operator to raise the account's key_limit.",
+  },
+  key_cache_limit_reached: {
+    status: 409,
+    text: `${MAX_CACHES} other caches hold a lease. End one with DELETE /v1/keys/caches, or wait two seconds after its last renewal.`,
   },
   dev_api_not_enabled: {
     status: 403,

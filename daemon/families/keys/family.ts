@@ -1,5 +1,6 @@
 import { defineFamily } from '../../operations/family.ts'
 import { keyError } from './errors.ts'
+import { endCache, followCache, renewCache } from './operations/caches.ts'
 import { createKey } from './operations/create.ts'
 import { endPreviousValue } from './operations/end-previous.ts'
 import { getKey, listKeys, getOwnKey } from './operations/read.ts'
@@ -20,6 +21,9 @@ export const keysFamily = defineFamily({
     getOwnKey,
     verifyKeys,
     verifyBatch,
+    renewCache,
+    followCache,
+    endCache,
     getKey,
     updateKey,
     rotateKey,

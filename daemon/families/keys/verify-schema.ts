@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { anyText, appId, instant } from '../wire.ts'
+import { cacheId, cacheable } from './cache-schema.ts'
 import { ACTION_PATTERN } from './schema.ts'
 
 export const verifyInput = z
@@ -11,6 +12,7 @@ export const verifyInput = z
       .optional()
       .meta({ pattern: ACTION_PATTERN, description: 'Required scope, family:action.' }),
     app_id: appId.optional().meta({ description: 'App that its pins must include.' }),
+    cache_id: cacheId.optional().meta({ description: 'Cache that is to keep the verdict.' }),
   })
   .meta({ id: 'KeyToVerify' })
 
@@ -40,6 +42,9 @@ export const keyVerdict = z
       .enum(['current', 'previous'])
       .nullable()
       .meta({ description: 'previous: a replaced value in its grace period.' }),
+    cache: cacheable.nullable().meta({
+      description: 'How long the cache may keep the verdict; null: it may not.',
+    }),
   })
   .meta({ id: 'KeyVerdict' })
 
@@ -54,8 +59,9 @@ export const exampleVerdict = {
   key_id: '01890a5d-ac96-774b-bcce-b302099a8057',
   account_id: '01890a5d-ac96-774b-bcce-b302099a8001',
   name: 'CI',
-  scopes: ['orders:read'],
+  scopes: ['apps:read'],
   apps: null,
   expires_at: null,
   value: 'current',
+  cache: null,
 } as const

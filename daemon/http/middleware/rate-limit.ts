@@ -1,4 +1,5 @@
 import type { KeyhookError } from '../../../lib/errors.ts'
+import type { Principal } from '../../authority/principal.ts'
 import type { Operation } from '../../operations/operation.ts'
 import { READS } from '../../operations/operation.ts'
 import { DEFAULT_BODY_LIMIT, TOKEN_BYTES } from '../../limits/amounts.ts'
@@ -24,10 +25,14 @@ export function createRateLimit(counting: Counting): (operation: Metered) => Cal
   return (operation) => {
     const kind = READS.has(operation.effect) ? 'reads' : 'writes'
     const { find, show } = createRate(kind, kind, counting)
-    const priceOf = pricing(operation)
-    const least = priceOf.of(0)
+    const metered = pricing(operation, 1)
+    const free = pricing(operation, 0)
+    const priceFor = ({ state }: Pick<CallContext, 'state'>): Pricing =>
+      isUnmetered(operation, state.principal) ? free : metered
 
     return function rateLimit(ctx, next) {
+      const priceOf = priceFor(ctx)
+      const least = priceOf.of(0)
       const { tokens, isOpen } = priceOf.announced(ctx)
       if (tokens > 0) {
         const counted = find(ctx.state)
@@ -51,7 +56,7 @@ export function createRateLimit(counting: Counting): (operation: Metered) => Cal
     function charge(ctx: CallContext, already: number): (size: number) => KeyhookError | undefined {
       let paid = already
       return (size) => {
-        const price = priceOf.of(size)
+        const price = priceFor(ctx).of(size)
         const more = price - paid
         if (more <= 0) return undefined
         const counted = find(ctx.state)
@@ -78,8 +83,12 @@ interface Pricing {
   of(size: number): number
 }
 
-function pricing(operation: Metered): Pricing {
-  const least = operation.unmetered === undefined ? 1 : 0
+function isUnmetered({ unmetered }: Metered, principal: Principal | undefined): boolean {
+  return unmetered === 'operator' ? principal?.type === 'operator' : unmetered !== undefined
+}
+
+/** @param least tokens of a request without a body */
+function pricing(operation: Metered, least: number): Pricing {
   const { parts, form } = operation.input
   const ofJson = operation.bodyLimit ?? DEFAULT_BODY_LIMIT
   const limit = form === undefined ? ofJson : Math.max(ofJson, mostBytes(form.parts))

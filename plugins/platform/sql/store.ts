@@ -51,7 +51,7 @@ export function createPlatformStore(
     ...core,
     ...(perNoun((noun) => noun.reads({ query: read, t, dialect, search })) as PlatformReads),
     ...recordAccess(read, dialect, tablePrefix),
-    write: (work) => core.unit((unit) => work(unitOf(unit))),
+    write: (work, options) => core.unit((unit) => work(unitOf(unit)), options),
     join(transaction) {
       const { unit, committed } = core.joinUnit(transaction)
       return { tx: unitOf(unit), committed }

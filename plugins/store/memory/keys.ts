@@ -81,7 +81,8 @@ export function keyWrites(state: State, changes: ChangeSink): KeyWrites {
       return secret.not_after !== 0
     })
   const changeKey = (id: string, columns: Partial<KeyRecord>): boolean => {
-    changes.push({ kind: 'key', id })
+    const account_id = keys.get(id)?.account_id
+    changes.push({ kind: 'key', id, ...(account_id === undefined ? {} : { account_id }) })
     return change(keys, id, columns)
   }
   return {

@@ -3,6 +3,7 @@ import type {
   DeliveryRecord,
   Publication,
   SettledAttempt,
+  WriteOptions,
 } from '../../../lib/engine/ports.ts'
 import type { Change, OwnChanges } from '../../../lib/engine/changes.ts'
 import type { Instant, Millis } from '../../../lib/time.ts'
@@ -68,7 +69,7 @@ export interface SqlClient {
 
 export type Purpose = 'publish' | 'claim' | 'settle' | 'purge' | 'ping'
 
-export interface TransactionOptions {
+export interface TransactionOptions extends WriteOptions {
   /** Changes of cached data. Read before the commit and emitted before the call resolves. */
   changes?(): readonly Change[]
   /** Runs right after the commit, before the call resolves. */

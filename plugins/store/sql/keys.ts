@@ -150,9 +150,11 @@ export function keyWrites(
   dialect: Dialect,
   changes: ChangeSink,
 ): KeyWrites {
-  const noted = (id: string, isChanged: boolean): boolean => {
-    if (isChanged) changes.push({ kind: 'key', id })
-    return isChanged
+  async function noted(id: string, isChanged: boolean): Promise<boolean> {
+    if (!isChanged) return false
+    const [key] = await query(`SELECT account_id FROM ${t.keys} WHERE id = $1`, [id])
+    changes.push({ kind: 'key', id, account_id: String(key?.['account_id']) })
+    return true
   }
 
   async function insertSecret(keyId: string, secret: KeySecret): Promise<void> {
@@ -237,7 +239,7 @@ export function keyWrites(
         [id, secret.version, previous_not_after, now],
       )
       await insertSecret(id, secret)
-      noted(id, true)
+      await noted(id, true)
       return 'rotated'
     },
     async endPrevious(id, now) {

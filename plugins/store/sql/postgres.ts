@@ -2,6 +2,7 @@ import type { Change } from '../../../lib/engine/changes.ts'
 import { kernelError } from '../../../lib/errors.ts'
 import type { Millis } from '../../../lib/time.ts'
 import { SECOND } from '../../../lib/time.ts'
+import { waitUnlessTaken } from '../hold.ts'
 import type { Turns } from '../turns.ts'
 import { createTurns } from '../turns.ts'
 import type { Purpose, Query, SqlClient, TransactionOptions } from './client.ts'
@@ -90,18 +91,18 @@ export function openPostgres(source: PgSource, t: Tables, membership: Membership
       const unit = units.take(() =>
         withConnection(source, async (client) => {
           const done = await transact(client, work, options)
-          for (const change of done.made) membership.changes.emit(change)
+          const passed = membership.changes.emit(...done.made)
           options.committed?.()
-          return done
+          return { ...done, passed }
         }),
       )
       // Others may write meanwhile. This waits until no process uses the older state, whether this unit
       // changed it or a process that ended before all others acknowledged its change.
-      const { result, recorded } = await unit.catch(async (cause: unknown) => {
+      const { result, recorded, passed } = await unit.catch(async (cause: unknown) => {
         await known(undefined).catch(() => undefined)
         throw cause
       })
-      await known(recorded)
+      await waitUnlessTaken(Promise.all([known(recorded), passed]), options)
       return result
     },
     exclusive: (purpose, work) =>

@@ -1,4 +1,5 @@
 import type { Change } from '../../../lib/engine/changes.ts'
+import type { WriteOptions } from '../../../lib/engine/ports.ts'
 import type { ConnectionUse, StoreTx, Store } from '../contract.ts'
 import type { ChangeSink } from '../contract/changes.ts'
 import { accountReads, accountWrites } from './accounts.ts'
@@ -44,7 +45,7 @@ export interface StoreMeasures {
 
 export interface SqlStore extends Store, StoreMeasures {
   /** As `write`, for whoever keeps tables of their own in the same database. */
-  unit<T>(work: (unit: SqlUnit) => Promise<T>): Promise<T>
+  unit<T>(work: (unit: SqlUnit) => Promise<T>, options?: WriteOptions): Promise<T>
   /** As `join`, for the same. */
   joinUnit(transaction: unknown): JoinedSqlUnit
 }
@@ -102,12 +103,13 @@ export function createSqlStore(
     }
   }
 
-  function unit<T>(work: (unit: SqlUnit) => Promise<T>): Promise<T> {
+  function unit<T>(work: (unit: SqlUnit) => Promise<T>, options: WriteOptions = {}): Promise<T> {
     const afterCommit: (() => void)[] = []
     const changes: Change[] = []
     return client.transaction(
       (query) => work({ tx: unitOfWork(query, changes, afterCommit), query, changes }),
       {
+        ...options,
         changes: () => changes,
         committed() {
           for (const run of afterCommit) run()
@@ -136,7 +138,7 @@ export function createSqlStore(
     countUnfinished: (most) => countUnfinished(read, t, most),
     connectionUse: () => client.connectionUse?.(),
     unit,
-    write: (work) => unit(({ tx }) => work(tx)),
+    write: (work, options) => unit(({ tx }) => work(tx), options),
     purge: (kind, before, limit) => purge(client, purges[kind], before, limit),
     joinUnit,
     join(transaction) {

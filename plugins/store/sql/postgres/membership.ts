@@ -108,9 +108,9 @@ export function createMembership(source: PgSource, t: Tables): Membership {
 
   const lease = createLease(
     {
-      async renew(seq) {
+      async renew(state) {
         const asked = steady()
-        const round = await renewLease(current().client, t, id, seq)
+        const round = await renewLease(current().client, t, id, state)
         seen = better(seen, {
           now: round.now,
           at: (asked + steady()) / 2,

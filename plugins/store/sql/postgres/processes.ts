@@ -1,6 +1,6 @@
 import type { Change } from '../../../../lib/engine/changes.ts'
 import type { LeaseHolder } from '../../../../lib/engine/acknowledgements.ts'
-import type { LeaseRenewal } from '../../../../lib/engine/lease.ts'
+import type { LeaseRenewal, LeaseState } from '../../../../lib/engine/lease.ts'
 import { LEASE } from '../../../../lib/engine/lease.ts'
 import type { Instant } from '../../../../lib/time.ts'
 import { SECOND } from '../../../../lib/time.ts'
@@ -25,7 +25,7 @@ export interface TimedRound extends LeaseRenewal {
 }
 
 /**
- * Renews the lease of a process and reads the changes after `seq`, in one round trip.
+ * Renews the lease of a process and reads the changes after `known`, in one round trip.
  *
  * It takes the lock first, and each statement sees what was committed before it (READ COMMITTED). A writer
  * holds the lock exclusively, so either this reads its change, or the writer sees this lease.
@@ -34,15 +34,15 @@ export async function renewLease(
   client: PgClient,
   t: Tables,
   id: string,
-  seq: number,
+  { known, acknowledged }: LeaseState,
 ): Promise<TimedRound> {
   const [, head, changes, lease] = await askAll(
     client,
     `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
      SELECT seq FROM ${t.changes_head} FOR SHARE;
-     SELECT changes FROM ${t.changes} WHERE seq > ${seq} ORDER BY seq;
+     SELECT changes FROM ${t.changes} WHERE seq > ${known} ORDER BY seq;
      INSERT INTO ${t.processes} AS own (id, joined_at, lease_until, applied)
-       VALUES ('${id}', clock_timestamp(), clock_timestamp() + ${LEASE_SPAN}, ${seq})
+       VALUES ('${id}', clock_timestamp(), clock_timestamp() + ${LEASE_SPAN}, ${acknowledged})
        ON CONFLICT (id) DO UPDATE SET applied = excluded.applied, lease_until = excluded.lease_until,
          joined_at = CASE WHEN own.lease_until < clock_timestamp() THEN excluded.joined_at
            ELSE own.joined_at END
