@@ -20,3 +20,4 @@ export type Webhook = Answer<typeof api.webhooks.get>
 export type Delivery = Answer<typeof api.webhooks.getDelivery>
 export type Attempt = Delivery['attempts'][number]
 export type EventRecord = Answer<typeof api.events.get>
+export type Session = Answer<typeof api.accounts.session>

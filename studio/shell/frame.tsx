@@ -6,6 +6,7 @@ import { api } from '../api/client.ts'
 import type { IconName } from '../parts/icon.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
+import { OtherUser } from '../session/other-user.tsx'
 import { isSignedOut, session } from '../session/session.ts'
 import { BRAND } from './brand.ts'
 
@@ -55,6 +56,7 @@ export function Frame() {
       <main ref={main} tabIndex={-1} className="main">
         <Outlet />
       </main>
+      <OtherUser />
     </div>
   )
 }
