@@ -12,9 +12,11 @@ import { BRAND } from './brand.ts'
 
 const PLACES: readonly (readonly [name: string, to: string, icon: IconName])[] = [
   ['Home', '/', 'home'],
+  ['Apps', '/apps', 'apps'],
   ['Webhooks', '/webhooks', 'webhooks'],
   ['Events', '/events', 'events'],
   ['Keys', '/keys', 'keys'],
+  ['Billing', '/billing', 'billing'],
 ]
 
 /** The rail, the bar and the page between them. */
