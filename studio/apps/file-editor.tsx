@@ -62,18 +62,17 @@ function TextEditor({ app: app_id, path, base, saved }: Opened & { readonly save
     () => keepDraft(app_id, path, undefined),
   )
   const remove = useAct(
-    async () => {
-      const edit = await api.edits.create({
+    () =>
+      api.edits.create({
         app_id,
         operations: [{ op: 'delete', path }],
         base_revision: base,
         message: `Deleted ${path}`,
-      })
-      // Before the next revision is read, which has no such file.
-      await navigate({ to: '/apps/$appId/files', params: { appId: app_id } })
-      return edit
+      }),
+    () => {
+      keepDraft(app_id, path, undefined)
+      void navigate({ to: '/apps/$appId/files', params: { appId: app_id } })
     },
-    () => keepDraft(app_id, path, undefined),
   )
   const error = save.error ?? remove.error
   return (

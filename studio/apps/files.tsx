@@ -37,8 +37,12 @@ export function Page() {
             </nav>
             <AddFile app={app_id} base={base} />
           </div>
-          {path === undefined ? (
-            <p className="quiet">Choose a file to read and edit it.</p>
+          {path === undefined || !files.some((file) => file.path === path) ? (
+            <p className="quiet">
+              {path === undefined
+                ? 'Choose a file to read and edit it.'
+                : `Revision ${base} has no ${path}.`}
+            </p>
           ) : (
             <FileEditor key={path} app={app_id} path={path} base={base} />
           )}

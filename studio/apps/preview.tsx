@@ -15,12 +15,12 @@ const SANDBOX = 'allow-scripts allow-same-origin allow-forms allow-popups allow-
 
 /** The current files of an app, on the apps' own host: another origin, which cannot reach this page. */
 export function Preview() {
-  const { id, current_revision: revision, preview_url: url } = useApp()
+  const { id, status, current_revision: revision, preview_url: url } = useApp()
   const [width, setWidth] = useState('full')
   const [turn, setTurn] = useState(0)
   const isOwn = url !== null && new URL(url).origin === location.origin
-  if (url === null || revision === null || isOwn) {
-    return <p className="quiet">{sentenceOf(revision)}</p>
+  if (url === null || revision === null || status === 'creating' || isOwn) {
+    return <p className="quiet">{sentenceOf(url)}</p>
   }
   return (
     <section className="preview" aria-label="Preview" data-width={width}>
@@ -51,8 +51,8 @@ export function Preview() {
   )
 }
 
-function sentenceOf(revision: number | null): string {
-  return revision === null
-    ? 'The preview appears as soon as the app has files.'
-    : 'This daemon serves no apps, so there is no preview.'
+function sentenceOf(url: string | null): string {
+  return url === null
+    ? 'This daemon serves no apps, so there is no preview.'
+    : 'The preview appears as soon as the app is made.'
 }

@@ -60,10 +60,7 @@ function What({ of: { description, operation, app_id, kind } }: { readonly of: L
       ) : (
         description
       )}
-      <span className="quiet below">
-        {KINDS.find(([value]) => value === kind)?.[1] ?? kind}
-        {operation !== null && ` of ${operation}`}
-      </span>
+      <span className="quiet below">{operation ?? kind}</span>
     </>
   )
 }

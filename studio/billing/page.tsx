@@ -45,7 +45,7 @@ function Balance({ of: wallet }: { readonly of: Wallet }) {
       <p className="cause">
         {amountOf(available, currency)} can be spent{wallet.is_low && ', which is low'}.{' '}
         {held > 0 && `${amountOf(held, currency)} is held for work that has not ended. `}
-        {debt > 0 && `${amountOf(debt, currency)} is owed: the next credit pays it.`}
+        {debt > 0 && `${amountOf(debt, currency)} is your debt: the next credit pays it.`}
       </p>
       <Facts
         of={[
