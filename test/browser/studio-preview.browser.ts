@@ -57,6 +57,18 @@ await t.test('a page of an app, shown in Studio, cannot reach the session', asyn
   t.equal(data.length, 1, 'no key was made')
 })
 
+await t.test('a preview without a first page says so', async (t) => {
+  const visitor = await openVisitor(t, browser, service)
+  const { page, faults } = visitor
+  const app = await service.makeApp({ template_id: 'blank' })
+  await service.edit(app, { op: 'delete', path: 'index.html' })
+  await signIn(visitor, service)
+  await page.goto(`${service.url}/studio/apps/${app.id}`)
+  const shown = page.frameLocator('iframe[title="Preview of the app"]')
+  await shown.getByRole('heading', { name: 'Page not found' }).waitFor()
+  t.notOk(faults.some((fault) => fault.includes('frame-ancestors')))
+})
+
 await t.test('Studio frames previews and nothing else', async (t) => {
   const { page, faults } = await openVisitor(t, browser, service)
   await page.goto(`${service.url}/studio`)
