@@ -14,7 +14,7 @@ const given = wholeNumber(/^[1-9][0-9]{0,8}$/, 'Must be the number of a revision
 const input = {
   params: appParams,
   query: z.strictObject({
-    from: given.meta({ description: 'Revision to compare with.', example: '1' }),
+    from: given.meta({ description: 'Revision to compare with.', example: 1 }),
     to: given.optional().meta({ description: 'Default: the current revision.' }),
     path: comparePath,
   }),
