@@ -41,7 +41,7 @@ function Detail({ of: edit }: { readonly of: Edit }) {
         of={[
           ['Id', <Copyable key="id" text={id} what="id" />],
           ['Revision', `${base_revision ?? 'none'} → ${result_revision ?? 'unchanged'}`],
-          ['Model', model ?? 'None: by operations'],
+          ['Model', model ?? (edit.kind === 'prompt' ? 'The default' : 'None: by operations')],
           [
             'Tokens',
             usage === null ? 'None' : `${usage.input_tokens} read, ${usage.output_tokens} written`,
