@@ -145,7 +145,12 @@ async function serve(
       ...cardPages(platform),
     }),
     servePages(),
-    serveStudio({ brand: config.brand, color: config.brandColor, baseUrl }),
+    serveStudio({
+      brand: config.brand,
+      color: config.brandColor,
+      baseUrl,
+      previews: platform.appsHosting?.urlOf('*'),
+    }),
   ]
   const app = createApp({
     platform,

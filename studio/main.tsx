@@ -9,7 +9,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { queries } from './api/client.ts'
-import { router } from './router.tsx'
+import { router } from './router.ts'
 import { ConfirmProvider } from './session/confirm.tsx'
 import { theme } from './shell/theme.ts'
 

@@ -155,6 +155,18 @@ export const ROUTES: readonly RouteOf<Served>[] = [
     query: ['path'],
   },
   {
+    id: 'edits.compare',
+    method: 'GET',
+    path: '/v1/apps/{app_id}/diff',
+    query: ['from', 'to', 'path'],
+  },
+  {
+    id: 'edits.restore_revision',
+    method: 'POST',
+    path: '/v1/apps/{app_id}/restore-revision',
+    body: 'required',
+  },
+  {
     id: 'files.list',
     method: 'GET',
     path: '/v1/apps/{app_id}/files',

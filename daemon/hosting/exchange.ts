@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HeaderList } from './headers.ts'
 import { PLAIN } from './headers.ts'
 import type { Page } from './pages.ts'
-import { PAGE_POLICY } from './pages.ts'
+import { pagePolicy } from './pages.ts'
 
 /** One request with its response. */
 export interface Exchange {
@@ -73,8 +73,10 @@ export function respondPage(
   exchange: Exchange,
   { status, html, headers: given }: Page,
   headers: HeaderList = [],
+  ancestors = "'none'",
 ): void {
-  const own = ['Content-Type', 'text/html; charset=utf-8', 'Content-Security-Policy', PAGE_POLICY]
+  const policy = ['Content-Security-Policy', pagePolicy(ancestors)]
+  const own = ['Content-Type', 'text/html; charset=utf-8', ...policy]
   respond(exchange, status, [...PLAIN, ...own, ...given, ...headers], html)
 }
 

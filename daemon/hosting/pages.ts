@@ -12,8 +12,14 @@ const STYLE =
   ':root{color-scheme:light dark;font:1.125rem/1.5 system-ui,sans-serif}' +
   'main{max-width:36rem;margin:20vh auto 0;padding:0 1.5rem}'
 
-/** Only its own text, without framing. */
-export const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+/**
+ * Only its own text.
+ *
+ * @param ancestors origins that may show it in a frame
+ */
+export function pagePolicy(ancestors: string): string {
+  return `default-src 'none'; style-src 'unsafe-inline'; frame-ancestors ${ancestors}`
+}
 
 function page(status: number, title: string, text: string, headers: HeaderList = []): Page {
   const html = [

@@ -50,6 +50,11 @@ export function createHosting(ports: HostingPorts): RequestListener {
   const serveInternal = createInternalRoutes(ports)
   const headers = createAppHeaders(ports.studioOrigin)
 
+  /** The studio shows a preview also where it has no page. */
+  function respondMissing(exchange: Exchange, { kind }: Site): void {
+    respondPage(exchange, MISSING, [], kind === 'preview' ? ports.studioOrigin : "'none'")
+  }
+
   function serveApp(exchange: Exchange, site: Site, target: Target, begun: number): void {
     const { path } = target
     const key = path === '*' ? '' : keyOf(path)
@@ -64,7 +69,7 @@ export function createHosting(ports: HostingPorts): RequestListener {
     else if (method === 'OPTIONS') respond(exchange, 204, [...headers(site), ...ALLOW])
     else if (method !== 'GET' && method !== 'HEAD') {
       respondText(exchange, 405, 'Apps are only read here.', ALLOW)
-    } else if (key === 404) respondPage(exchange, MISSING)
+    } else if (key === 404) respondMissing(exchange, site)
     else sendPath(exchange, site, key, target)
   }
 
@@ -73,7 +78,7 @@ export function createHosting(ports: HostingPorts): RequestListener {
     const found = findFile(site, key, exchange.request.headers.accept)
     const isThere = typeof found === 'object' && found.status === 200
     if (!isThere && isForWorker(exchange)) endWorker(exchange)
-    else if (found === undefined) respondPage(exchange, MISSING)
+    else if (found === undefined) respondMissing(exchange, site)
     else if (found === 'folder') moveTo(exchange, `${path}/${query}`, site, common)
     else sendFile(exchange, site, found, common)
   }

@@ -18,26 +18,31 @@ export interface StudioOptions {
   readonly color: string
   /** Address that clients see; it may have a path. */
   readonly baseUrl: string
+  /** Source expression of the origins of previews, such as `https://*.apps.example.net`. Default: none. */
+  readonly previews?: string | undefined
   /** Default: what this installation was built with. */
   readonly read?: () => Promise<BuiltStudio | undefined>
 }
 
-/** Files of this origin only: nothing inline, nothing of another host, and no frame around the page. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'self'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ')
+/** Files of this origin only, and previews of apps in frames: nothing inline, and no frame around the page. */
+function policyOf(previews: string | undefined): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    `frame-src ${previews ?? "'none'"}`,
+    "base-uri 'self'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ')
+}
 
 const HEADERS = {
-  'Content-Security-Policy': POLICY,
+  'Content-Security-Policy': policyOf(undefined),
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
   'Referrer-Policy': 'no-referrer',
@@ -55,8 +60,10 @@ const BRAND = '/studio/brand.css'
  * @example
  * app.use(serveStudio({ brand: 'service', color: '#3b5bdb', baseUrl }))
  */
-export function serveStudio({ brand, color, baseUrl, read = readStudio }: StudioOptions): Step {
+export function serveStudio(options: StudioOptions): Step {
+  const { brand, color, baseUrl, previews, read = readStudio } = options
   const style = brandStyle(color)
+  const headers = { ...HEADERS, 'Content-Security-Policy': policyOf(previews) }
   const base = `${new URL(baseUrl).pathname.replace(/\/+$/, '')}/studio/`
   const name = escapeHtml(brand.charAt(0).toUpperCase() + brand.slice(1))
   let reading: Promise<BuiltStudio | undefined> | undefined
@@ -76,7 +83,7 @@ export function serveStudio({ brand, color, baseUrl, read = readStudio }: Studio
     if (ctx.path.startsWith(ASSETS) && asset !== undefined) return sendAsset(ctx, asset)
     if (ctx.path === BRAND) return sendStyle(ctx, style)
     if (!PAGE.test(ctx.path)) return next()
-    ctx.set(HEADERS)
+    ctx.set(headers)
     ctx.set('Cache-Control', 'no-store')
     ctx.type = 'text/html; charset=utf-8'
     ctx.body = page(built)

@@ -18,7 +18,7 @@ export function Copyable({
       type="button"
       className="copyable"
       title={`Copy ${what}`}
-      aria-label={copied ? `Copied ${what}` : `Copy ${what} ${text}`}
+      aria-label={`${copied ? 'Copied' : 'Copy'} ${what} ${text}`}
       onClick={() => copy(text)}
     >
       <code>{shown}</code>

@@ -6,6 +6,8 @@ const PATHS = {
   waiting: 'M8 4v4l2.5 1.5M8 1.8a6.2 6.2 0 1 1 0 12.4a6.2 6.2 0 0 1 0-12.4z',
   stopped: 'M8 1.8a6.2 6.2 0 1 1 0 12.4a6.2 6.2 0 0 1 0-12.4zM4.5 4.5l7 7',
   home: 'M2.5 7.5L8 2.5l5.5 5v6h-4v-4h-3v4h-4z',
+  apps: 'M2.5 2.5h4.5v4.5h-4.5zM9 2.5h4.5v4.5h-4.5zM2.5 9h4.5v4.5h-4.5zM9 9h4.5v4.5h-4.5z',
+  billing: 'M2 4h12v8.5h-12zM2 7h12M4.5 10h3',
   webhooks: 'M2.5 8h4m3 0h4M6.5 8l3 0M4.5 5l-3 3l3 3M11.5 5l3 3l-3 3',
   events: 'M3 4h10M3 8h10M3 12h6',
   keys: 'M5 8a2.5 2.5 0 1 0 0 .1zM7.5 8h6.5v2.5M11 8v2',

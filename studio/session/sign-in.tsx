@@ -27,7 +27,10 @@ export function Page() {
     setBusy(true)
     setProblem(undefined)
     try {
-      queries.setQueryData(session.queryKey, await api.accounts.signIn({ email, password }))
+      const signedIn = await api.accounts.signIn({ email, password })
+      // Nothing of whoever was here before.
+      queries.clear()
+      queries.setQueryData(session.queryKey, signedIn)
       router.history.push(isOwn(to) ? to : router.buildLocation({ to: '/' }).publicHref)
     } catch (error) {
       setProblem(error)

@@ -6,14 +6,17 @@ import { api } from '../api/client.ts'
 import type { IconName } from '../parts/icon.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
+import { OtherUser } from '../session/other-user.tsx'
 import { isSignedOut, session } from '../session/session.ts'
 import { BRAND } from './brand.ts'
 
 const PLACES: readonly (readonly [name: string, to: string, icon: IconName])[] = [
   ['Home', '/', 'home'],
+  ['Apps', '/apps', 'apps'],
   ['Webhooks', '/webhooks', 'webhooks'],
   ['Events', '/events', 'events'],
   ['Keys', '/keys', 'keys'],
+  ['Billing', '/billing', 'billing'],
 ]
 
 /** The rail, the bar and the page between them. */
@@ -55,6 +58,7 @@ export function Frame() {
       <main ref={main} tabIndex={-1} className="main">
         <Outlet />
       </main>
+      <OtherUser />
     </div>
   )
 }

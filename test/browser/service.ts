@@ -35,10 +35,14 @@ export interface Service {
   deploy(app: App, act: 'publish' | 'rollback'): Promise<Deployment>
 }
 
-/** @param env `KEYHOOK_PORT` where `KEYHOOK_BASE_URL` names one */
+/**
+ * @param env `KEYHOOK_PORT` where `KEYHOOK_BASE_URL` names one
+ * @param prepare what happens before the owner makes a key
+ */
 export async function startService(
   t: Pick<Test, 'testdir' | 'teardown'>,
   env: Env = {},
+  prepare?: (address: string) => Promise<void>,
 ): Promise<Service> {
   const daemon = await startDaemonProcess({
     KEYHOOK_DATA_DIR: t.testdir(),
@@ -48,6 +52,7 @@ export async function startService(
   })
   t.teardown(() => daemon.end('SIGTERM'))
   const address = `http://127.0.0.1:${new URL(daemon.url).port}`
+  await prepare?.(address)
   const key = await mintKey(address)
 
   async function ask<Answer = Body>(method: string, path: string, body?: Body): Promise<Answer> {

@@ -55,7 +55,7 @@ async function type(name: string, text: string): Promise<void> {
 }
 
 await t.test(
-  'with the keyboard alone: sign in, create a key, add a webhook, test it',
+  'with the keyboard alone: create a key, add a webhook, test it, publish an app',
   async (t) => {
     await page.goto(`${service.url}/studio`)
     await page.getByRole('heading', { name: 'Sign in to Service' }).waitFor()
@@ -81,5 +81,15 @@ await t.test(
     await page.getByText('Delivered').waitFor()
     const { data } = await service.ask<{ data: readonly object[] }>('GET', '/v1/keys')
     t.match(data[0], { name: 'by keyboard', scopes: ['events:write'] })
+    await press('Apps')
+    await page.getByRole('heading', { name: 'Apps' }).waitFor()
+    await press('Create app')
+    await page.getByRole('heading', { name: 'New app' }).waitFor()
+    await press('Create app')
+    await page.getByText('Not published').waitFor()
+    await press('Publish…')
+    await page.getByRole('heading', { name: 'Not published' }).waitFor()
+    await press('Publish revision 1')
+    await page.getByRole('heading', { name: 'Release 1 is live' }).waitFor()
   },
 )

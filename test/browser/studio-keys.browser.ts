@@ -120,6 +120,25 @@ await t.test(
   },
 )
 
+await t.test('the first page names keys that end with a key above them', async (t) => {
+  const given = { name: 'ends soon', scopes: ['keys:write', 'apps:read'] }
+  const above = await service.ask<{ id: string; key: string }>('POST', '/v1/keys', given)
+  const made = await fetch(`${service.address}/v1/keys`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${above.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'ends with it', scopes: ['apps:read'] }),
+  })
+  t.match(await made.json(), { expires_at: null })
+  // A key below takes over the expiry when it is created, and not when it changes.
+  const expires_at = new Date(Date.now() + 3 * 86_400_000).toISOString()
+  await service.ask('PATCH', `/v1/keys/${above.id}`, { expires_at })
+  await page.goto(`${service.url}/studio`)
+  const cards = inMain(page).getByRole('listitem')
+  await cards.filter({ hasText: 'ends soon' }).getByText('This key expires').waitFor()
+  await cards.filter({ hasText: 'ends with it' }).getByText('this one ends with it').waitFor()
+  await lookAt(t, page, 'home-expiring')
+})
+
 await t.test('no error, no breach of the policy, no request elsewhere', (t) => {
   t.strictSame(faults, [])
   t.end()

@@ -121,3 +121,54 @@ void t.test(
     t.pass('for every tree that was tried')
   },
 )
+
+void t.test('a revision comes back as a new one, with files and configuration', async (t) => {
+  const world = await editWorld(t)
+  const { id } = await createApp(world)
+  const before = await world.request<{ files: object; config: object }>(
+    'GET',
+    `/v1/apps/${id}/tree?revision=1`,
+  )
+  const operations = [
+    write('style.css', 'body {}'),
+    write('new.html', 'new'),
+    { op: 'set_config', key: 'title', value: 'A' },
+  ]
+  await edit(world, id, { operations, base_revision: 1 })
+  await edit(world, id, { operations: [write('other.html', 'goes')], base_revision: 2 })
+  const path = `/v1/apps/${id}/restore-revision`
+  t.match(await world.request('POST', path, { body: { revision: 1 } }), {
+    status: 201,
+    body: {
+      kind: 'structured',
+      status: 'completed',
+      message: 'Revision 1 restored',
+      base_revision: 3,
+      result_revision: 4,
+      changed_files: [
+        { path: 'new.html', change: 'removed' },
+        { path: 'other.html', change: 'removed' },
+        { path: 'style.css', change: 'changed' },
+      ],
+    },
+  })
+  const { files, config } = before.body
+  t.match(await world.request('GET', `/v1/apps/${id}/tree`), { body: { files, config } })
+  t.match(await world.request('GET', `/v1/apps/${id}/diff?from=1`), {
+    body: { from_revision: 1, to_revision: 4, files: [], config: [], diff: '' },
+  })
+  t.match(await world.request('GET', `/v1/apps/${id}/diff?from=2&to=3`), {
+    body: { files: [{ path: 'other.html', change: 'added', added: 1 }], diff: /\+goes/ },
+  })
+  t.match(await world.request('GET', `/v1/apps/${id}/diff?from=3&to=2&path=other.html`), {
+    body: { files: [{ path: 'other.html', change: 'removed' }], diff: /-goes/ },
+  })
+  t.match(await world.request('GET', `/v1/apps/${id}/diff?from=1&to=4&path=style.css`), {
+    status: 404,
+    body: { error: { code: 'path_not_found' } },
+  })
+  for (const revision of [9, 0]) {
+    const refused = await world.request('POST', path, { body: { revision } })
+    t.equal(refused.status, revision === 9 ? 404 : 400)
+  }
+})

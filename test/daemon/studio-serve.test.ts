@@ -39,10 +39,11 @@ type Ask = (path: string, asking?: Asking) => Promise<Answer>
 
 async function serve(
   t: Pick<Test, 'teardown'>,
-  { baseUrl = 'http://127.0.0.1:8420', read = () => Promise.resolve(built) } = {},
+  { baseUrl = 'http://127.0.0.1:8420', read = () => Promise.resolve(built), previews = '' } = {},
 ): Promise<Ask> {
   const app = new Koa<RequestState>()
-  app.use(serveStudio({ brand: 'service', color: '#3b5bdb', baseUrl, read }))
+  const given = { brand: 'service', color: '#3b5bdb', baseUrl, read }
+  app.use(serveStudio({ ...given, previews: previews === '' ? undefined : previews }))
   const handler = app.callback()
   const server = createServer((incoming, outgoing) => void handler(incoming, outgoing))
   server.listen(0, '127.0.0.1')
@@ -80,6 +81,7 @@ await t.test('every address of Studio is the page, which nobody keeps or frames'
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
+    "frame-src 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
   ]) {
@@ -91,6 +93,14 @@ await t.test('every address of Studio is the page, which nobody keeps or frames'
     'referrer-policy': 'no-referrer',
     'cross-origin-resource-policy': 'same-origin',
   })
+})
+
+await t.test('previews of apps may be shown in frames, and no other page', async (t) => {
+  const ask = await serve(t, { previews: 'https://*.apps.example.net' })
+  const { headers } = await ask('/studio/apps/a')
+  const policy = String(headers['content-security-policy'])
+  t.match(policy, '; frame-src https://*.apps.example.net; ')
+  t.notMatch(policy.replace('https://*.apps.example.net', ''), /unsafe|data:|blob:|https?:|\*/)
 })
 
 await t.test('a hashed file is kept for ever, in the encoding that was asked for', async (t) => {

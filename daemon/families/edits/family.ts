@@ -4,6 +4,7 @@ import { editError } from './errors.ts'
 import { editEvents } from './events.ts'
 import { cancelAll, enqueue, requireEditor } from './queue.ts'
 import { cancelEdit } from './operations/cancel.ts'
+import { compareApp } from './operations/compare.ts'
 import { followEdit } from './operations/follow.ts'
 import { createEdit } from './operations/create.ts'
 import { diffEdit } from './operations/diff.ts'
@@ -11,6 +12,7 @@ import { getEdit } from './operations/get.ts'
 import { getEditStatus } from './operations/get-status.ts'
 import { listEditLines } from './operations/list-lines.ts'
 import { listEdits } from './operations/list.ts'
+import { restoreRevision } from './operations/restore.ts'
 import { revertEdit } from './operations/revert.ts'
 import { createEditHandler } from './run.ts'
 
@@ -31,6 +33,8 @@ export const editsFamily = defineFamily({
     cancelEdit,
     revertEdit,
     diffEdit,
+    compareApp,
+    restoreRevision,
   ],
   jobs: [{ createHandler: createEditHandler }],
   extendsApps: {

@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page, Request } from 'playwright-core'
 import type { Test } from 'tap'
 import type { Service } from '../service.ts'
 import { OWNER } from '../service.ts'
@@ -9,6 +9,12 @@ export interface Visitor {
   readonly context: BrowserContext
   /** Errors of the console and of scripts, breaches of the policy, requests to other origins. */
   readonly faults: readonly string[]
+}
+
+/** Whether a frame of the page asks: previews are pages of apps, of other origins. */
+function isOfPreview(request: Request): boolean {
+  const { hostname } = new URL(request.url())
+  return request.frame().parentFrame() !== null && hostname.startsWith('preview--')
 }
 
 /** Without a session the service says so, and Chromium notes the status by itself. */
@@ -30,14 +36,16 @@ export async function openVisitor(
   )
   const { origin } = new URL(url)
   context.on('request', (request) => {
-    if (new URL(request.url()).origin !== origin) faults.push(`elsewhere: ${request.url()}`)
+    if (new URL(request.url()).origin !== origin && !isOfPreview(request))
+      faults.push(`elsewhere: ${request.url()}`)
   })
   const page = await context.newPage()
   page.on('pageerror', ({ message }) => faults.push(`script: ${message}`))
   page.on('console', (message) => {
     const text = message.text()
-    if (['error', 'warning'].includes(message.type()) && !SIGNED_OUT.test(text)) {
-      faults.push(`${message.type()}: ${text}`)
+    const isOwn = new URL(message.location().url || url).origin === origin
+    if (['error', 'warning'].includes(message.type()) && isOwn && !SIGNED_OUT.test(text)) {
+      faults.push(`${message.type()}: ${text} ${message.location().url}`)
     }
   })
   return { page, context, faults }

@@ -1,26 +1,14 @@
 import { z } from 'zod'
-import type { AppRecord } from '../../../../plugins/platform/contract/apps.ts'
-import type { Call } from '../../../operations/call.ts'
 import { operation } from '../../../operations/operation.ts'
-import { bytesOf, loadCountedTree, readKept } from '../../../trees/keep.ts'
-import type { Tree } from '../../../trees/tree.ts'
-import { appError } from '../../apps/errors.ts'
-import { findApp, findRevision } from '../../apps/service.ts'
-import { OMISSIONS, diffConfig, diffTrees } from '../diff.ts'
+import { findApp } from '../../apps/service.ts'
+import { comparePath, comparison, compareRevisions } from '../compare.ts'
 import { editError } from '../errors.ts'
 import { editParams, exampleEdit } from '../schema.ts'
 import { findEdit } from '../service.ts'
 
-const lines = z.int().nullable()
-
 const input = {
   params: editParams,
-  query: z.strictObject({
-    path: z.string().min(1).max(300).optional().meta({
-      description: 'Only this file, whatever the size of the whole diff.',
-      example: 'headline.txt',
-    }),
-  }),
+  query: z.strictObject({ path: comparePath }),
 }
 
 export const diffEdit = operation({
@@ -47,26 +35,7 @@ export const diffEdit = operation({
         .nullable()
         .meta({ description: 'Null for the edit that made the app.' }),
       result_revision: z.int(),
-      files: z.array(
-        z.strictObject({
-          path: z.string(),
-          change: z.enum(['added', 'changed', 'removed']),
-          added: lines.meta({ description: 'Added lines; null without a diff.' }),
-          removed: lines.meta({ description: 'Removed lines; null without a diff.' }),
-          omitted: z.enum(OMISSIONS).nullable().meta({
-            description:
-              'Why there is no diff of it: no text, larger than 256 KiB, or after 256 KiB of other diffs, when path shows it.',
-          }),
-        }),
-      ),
-      config: z.array(
-        z.strictObject({
-          key: z.string(),
-          before: z.string().nullable(),
-          after: z.string().nullable(),
-        }),
-      ),
-      diff: z.string().meta({ description: 'Unified diff of the files, ordered by path.' }),
+      ...comparison,
     })
     .meta({ id: 'Diff' }),
   errors: [
@@ -90,38 +59,17 @@ export const diffEdit = operation({
   },
   command: 'edit diff',
   async run(call) {
-    const { platform, principal, params, query, reserve, abandoned } = call
+    const { platform, principal, params, query } = call
     const app = await findApp(platform.store.apps, principal, params.app_id)
     const { id, result_revision: result } = await findEdit(platform.store, call)
     if (result === null) throw editError('edit_not_completed')
     const base = result > 1 ? result - 1 : null
-    const signal = abandoned()
-    const read = readKept(bytesOf(platform), app.id)
-    return platform.queues.largePages({ holder: app.account_id, signal }, async () => {
-      const to = await treeAt(call, app, result)
-      const from = base === null ? EMPTY : await treeAt(call, app, base)
-      const { files, text } = await diffTrees(from, to, query.path, { read, reserve, signal })
-      if (query.path !== undefined && files.length === 0) throw appError('path_not_found')
-      return {
-        app_id: app.id,
-        edit_id: id,
-        base_revision: base,
-        result_revision: result,
-        files: files.map((file) => ({ ...file })),
-        config: diffConfig(from, to).map((one) => ({ ...one })),
-        diff: text,
-      }
-    })
+    return {
+      app_id: app.id,
+      edit_id: id,
+      base_revision: base,
+      result_revision: result,
+      ...(await compareRevisions(call, app, { base, result, path: query.path })),
+    }
   },
 })
-
-const EMPTY: Tree = { files: new Map(), config: new Map() }
-
-async function treeAt(
-  { platform, reserve }: Pick<Call, 'platform' | 'reserve'>,
-  app: AppRecord,
-  number: number,
-): Promise<Tree> {
-  const revision = await findRevision(platform.store.apps, app, number)
-  return loadCountedTree(bytesOf(platform), revision, reserve)
-}

@@ -1,38 +1,12 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from '@tanstack/react-router'
-import { queries } from './api/client.ts'
-import { Problem } from './parts/problem.tsx'
-import { isSignedOut, session } from './session/session.ts'
-import { Frame } from './shell/frame.tsx'
-
-const root = createRootRoute({ notFoundComponent: NotFound, errorComponent: Failed })
+import { createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import { appRoutes } from './apps/routes.ts'
+import { inside, root, textsOf } from './shell/root.tsx'
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   validateSearch: textsOf('to'),
   component: lazyRouteComponent(() => import('./session/sign-in.tsx'), 'Page'),
-})
-
-/** Everything else needs a session. */
-const inside = createRoute({
-  getParentRoute: () => root,
-  id: 'inside',
-  component: Frame,
-  async beforeLoad({ location }) {
-    try {
-      await queries.ensureQueryData(session)
-    } catch (error) {
-      if (!isSignedOut(error)) throw error
-      const to = location.pathname === '/' ? undefined : location.publicHref
-      redirect({ to: '/sign-in', search: to === undefined ? {} : { to }, throw: true })
-    }
-  },
 })
 
 const home = createRoute({
@@ -98,8 +72,24 @@ const event = createRoute({
   component: lazyRouteComponent(() => import('./events/detail.tsx'), 'Page'),
 })
 
+const billing = createRoute({
+  getParentRoute: () => inside,
+  path: '/billing',
+  component: lazyRouteComponent(() => import('./billing/page.tsx'), 'Page'),
+})
+
+const ledger = createRoute({
+  getParentRoute: () => inside,
+  path: '/billing/ledger',
+  validateSearch: textsOf('kind', 'app'),
+  component: lazyRouteComponent(() => import('./billing/ledger.tsx'), 'Page'),
+})
+
 const pages = [
   home,
+  ...appRoutes,
+  billing,
+  ledger,
   keys,
   newKey,
   key,
@@ -124,34 +114,4 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router
   }
-}
-
-/** Search parameters that are texts; others are dropped. */
-function textsOf<const Name extends string>(...names: readonly Name[]) {
-  return (search: Readonly<Record<string, unknown>>): { [One in Name]?: string } =>
-    Object.fromEntries(
-      names.flatMap((name) => {
-        const value = search[name]
-        return typeof value === 'string' && value !== '' ? [[name, value]] : []
-      }),
-    ) as { [One in Name]?: string }
-}
-
-function Failed({ error, reset }: { readonly error: unknown; readonly reset: () => void }) {
-  return (
-    <main className="alone">
-      <Problem error={error} retry={reset} />
-    </main>
-  )
-}
-
-function NotFound() {
-  return (
-    <main className="alone">
-      <h1>There is no such page</h1>
-      <p>
-        <a href={document.baseURI}>Go to the first page</a>
-      </p>
-    </main>
-  )
 }
