@@ -30,7 +30,7 @@ export const USED: ReadonlySet<string> = new Set([
 /** Packages whose manifest has no name of SPDX, by what their file of a licence says. */
 const READ_BY_US: Readonly<Record<string, string>> = {
   busboy: 'MIT',
-  duck: 'BSD-3-Clause',
+  duck: 'BSD-2-Clause',
   'jsonc-simple-parser': 'MIT',
   streamsearch: 'MIT',
 }
