@@ -164,6 +164,7 @@ async function serve(
     protocols: api ? await loadProtocols(families) : [],
     pages: api ? pages : [],
     log,
+    logRequests: config.logRequests,
     metrics,
     tracing: telemetry?.tracing,
     leaving: leaving.signal,
@@ -290,7 +291,7 @@ export async function openLocal(
       telemetry,
     })
     closers.push(() => opened.close())
-    const control = await openControl(opened, families, log, folder, leaving)
+    const control = await openControl(opened, families, { log, ...config }, folder, leaving)
     closers.push(() => closeServer(control, CLOSE_GRACE))
     return { ...opened, migrated }
   })
@@ -333,7 +334,7 @@ function commandsPage(families: readonly Family[]): Page {
 function openControl(
   { platform, metrics, traffic }: Opened,
   families: readonly Family[],
-  log: Log,
+  { log, logRequests }: Pick<Config, 'logRequests'> & { readonly log: Log },
   folder: DataFolder,
   leaving = new AbortController().signal,
 ): ReturnType<typeof listenLocally> {
@@ -347,6 +348,7 @@ function openControl(
     operatorToken: undefined,
     pages: [documents({ [COMMANDS_PATH]: commandsPage(families) }), statusPage(platform, metrics)],
     log,
+    logRequests,
     metrics,
     leaving,
   })

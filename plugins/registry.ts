@@ -24,6 +24,9 @@ import type { FileProcessorOptions } from './files/extract.ts'
 import type { OutboxSource } from './outbox/contract.ts'
 import { requirePackages } from './packages.ts'
 import type { SqliteBackups } from './platform/backup/open.ts'
+import type { RestoredChanges } from './platform/backup/changes.ts'
+import type { Expected } from './platform/backup/postgres-script.ts'
+import type { PostgresBackups } from './platform/backup/postgres.ts'
 import type { OpenedPlatform, PlatformOptions } from './platform/open.ts'
 import type { OpenOptions } from './store/open.ts'
 
@@ -34,6 +37,7 @@ export { parseDestinations } from './destinations/addresses.ts'
 export type { OptionalPackage } from './packages.ts'
 export { describeMissing, installCommand, missingPackages } from './packages.ts'
 export type { KnownKey, SqliteBackups, Waiting } from './platform/backup/open.ts'
+export type { RestoredChanges } from './platform/backup/changes.ts'
 export { joinable } from './store/adapters/join.ts'
 export { runInKnex, sqliteFileOfKnex } from './store/adapters/knex-database.ts'
 export { untilAged } from './store/hold.ts'
@@ -78,6 +82,24 @@ export async function reachSqlite(file: string, options: OpenOptions): Promise<v
 export async function openSqliteBackups(): Promise<SqliteBackups> {
   requirePackages('A SQLite database', ['sqlite3'])
   return (await import('./platform/backup/open.ts')).sqliteBackups
+}
+
+/** How PostgreSQL databases are backed up, beside its own programs. */
+export async function openPostgresBackups(): Promise<PostgresBackups> {
+  requirePackages('A PostgreSQL database', ['pg'])
+  return (await import('./platform/backup/postgres.ts')).postgresBackups
+}
+
+/** The environment in which PostgreSQL's own programs connect to an address. */
+export async function environmentOfPostgres(
+  url: string,
+): Promise<Readonly<Record<string, string>>> {
+  return (await import('./platform/backup/postgres-address.ts')).environmentOf(url)
+}
+
+/** The end of the script that restores a dump, its comparisons and its commit. */
+export async function endOfRestore(expected: Expected, changes: RestoredChanges): Promise<string> {
+  return (await import('./platform/backup/postgres-script.ts')).endOfRestore(expected, changes)
 }
 
 /** The outbox of a backend, by database. */

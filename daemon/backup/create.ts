@@ -1,22 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { openSqliteBackups, reachSqlite } from '../../plugins/registry.ts'
 import type { Config } from '../config/config.ts'
-import { ConfigError, databaseFile, usesPostgres } from '../config/config.ts'
+import { ConfigError, usesPostgres } from '../config/config.ts'
 import { unloadedExtensions } from '../composition/extensions/open.ts'
-import { INSTALLATION } from '../machine/installation.ts'
 import { ownVersion } from '../machine/own-version.ts'
 import type { BlobsOfApps } from './blobs.ts'
-import { copyBlobs } from './blobs.ts'
+import type { Content, Filling } from './content.ts'
+import { copySqliteFolder, requireSqliteSource } from './copy-sqlite.ts'
+import { dumpPostgres, requirePostgresSource } from './dump-postgres.ts'
 import type { Manifest } from './manifest.ts'
 import {
-  DATABASE,
   MANIFEST,
   MANIFEST_DIGEST,
   MASTER_KEY,
-  blobPath,
   describeFile,
   printManifest,
   syncPath,
@@ -29,6 +26,8 @@ export interface CreateOptions {
   /** Includes the master keys, encrypted with it; undefined leaves them out. */
   readonly passphrase: string | undefined
   readonly progress: (line: string) => void
+  /** Folder of PostgreSQL's own programs; undefined: those in PATH. */
+  readonly programs: string | undefined
 }
 
 export interface Created {
@@ -37,22 +36,19 @@ export interface Created {
 }
 
 /**
- * Backs up a data folder, whether a daemon serves it or not.
- *
- * This process only reads: with a connection of its own, a backup takes neither the writer's turn nor the
- * daemon's event loop or its threads. It is finished when its folder has its name.
+ * Backs up what the settings name, whether a daemon serves it or not. A backup is finished when its folder has its
+ * name.
  *
  * @throws ConfigError naming the remedy
  */
 export async function createBackup(config: Config, options: CreateOptions): Promise<Created> {
-  const source = databaseFile(config)
-  await requireSource(config, source)
+  await (usesPostgres(config) ? requirePostgresSource(config) : requireSqliteSource(config))
   const id = newId(new Date())
   const to = resolve(options.to)
   const unfinished = join(to, `.unfinished-${id}`)
   await mkdir(unfinished, { recursive: true, mode: 0o700 })
   try {
-    const manifest = await fill(config, { ...options, id, source, folder: unfinished })
+    const manifest = await fill(config, { ...options, id, folder: unfinished })
     const folder = join(to, id)
     await rename(unfinished, folder)
     await syncPath(to)
@@ -69,61 +65,27 @@ function newId(now: Date): string {
   return `keyhook-${time}-${randomBytes(4).toString('hex')}`
 }
 
-async function requireSource(config: Config, file: string): Promise<void> {
-  if (usesPostgres(config)) {
-    throw new ConfigError(
-      'keyhook backup copies SQLite; back up PostgreSQL with pg_dump, which contains the files of apps too, and keep KEYHOOK_MASTER_KEY beside it',
-    )
-  }
-  if (!existsSync(file)) {
-    throw new ConfigError(
-      `there is no database at ${file}. Set KEYHOOK_DATA_DIR to that of the daemon`,
-    )
-  }
-  await reachSqlite(file, {
-    async inspect(stored) {
-      const pending = await stored.pending()
-      const isKnown = (await stored.meta(INSTALLATION)) !== undefined
-      if (pending.length === 0 && isKnown) return
-      throw new ConfigError(
-        `${file} is that of an older version. Start the daemon of this version once, which brings it up to date`,
-      )
-    },
-  })
-}
-
-interface Filling extends CreateOptions {
+interface Making extends CreateOptions {
   readonly id: string
-  /** The database to copy. */
-  readonly source: string
   /** The folder of the backup. */
   readonly folder: string
 }
 
-async function fill(config: Config, filling: Filling): Promise<Manifest> {
-  const { folder, source, passphrase, progress, id } = filling
-  const sqlite = await openSqliteBackups()
+async function fill(config: Config, making: Making): Promise<Manifest> {
+  const { folder, passphrase, progress, programs, id } = making
   const { replaced } = await unloadedExtensions(config)
-  const blobs = replaced.has('apps')
-    ? undefined
-    : await copyBlobs(join(resolve(config.dataDir), 'apps'), folder, (copied) => {
-        progress(`${copied} blobs copied`)
-      })
-  await blobs?.catchUp()
-  const began = Date.now()
-  const database = join(folder, DATABASE)
-  await sqlite.copy(source, database, (share) => {
-    progress(`database ${Math.floor(share * 100)} %`)
-  })
-  await syncPath(database)
-  const apps = (await blobs?.finish()) ?? null
+  const filling: Filling = { folder, hasBlobs: !replaced.has('apps'), progress }
+  const content = await (usesPostgres(config)
+    ? dumpPostgres(config, filling, programs)
+    : copySqliteFolder(config, filling))
   if (passphrase !== undefined) await addMasterKeys(config, folder, passphrase, id)
-  const facts = await sqlite.facts(database, INSTALLATION, began)
+  const { began, facts, apps } = content
   const manifest: Manifest = {
     format: 1,
     id,
     created_at: new Date(began).toISOString(),
     version: ownVersion(),
+    database: usesPostgres(config) ? 'postgres' : 'sqlite',
     installation: facts.installation ?? '',
     schema: facts.schema,
     position: facts.position,
@@ -131,7 +93,7 @@ async function fill(config: Config, filling: Filling): Promise<Manifest> {
     master_keys: [...facts.masterKeys],
     has_master_key: passphrase !== undefined,
     apps: apps === null ? null : copyOf(apps),
-    files: await describeFiles(folder, apps ?? {}, passphrase !== undefined),
+    files: await describeFiles(folder, content, passphrase !== undefined),
   }
   await writeManifest(folder, manifest)
   return manifest
@@ -143,13 +105,13 @@ function copyOf(apps: BlobsOfApps): Record<string, string[]> {
 
 async function describeFiles(
   folder: string,
-  apps: BlobsOfApps,
+  { files: paths }: Content,
   hasMasterKey: boolean,
 ): Promise<Manifest['files']> {
-  const digests = [...new Set(Object.values(apps).flat())].sort()
-  const files = [await describeFile(folder, DATABASE)]
-  if (hasMasterKey) files.push(await describeFile(folder, MASTER_KEY))
-  for (const sha256 of digests) files.push(await describeFile(folder, blobPath(sha256)))
+  const files: Manifest['files'] = []
+  for (const path of hasMasterKey ? [...paths, MASTER_KEY] : paths) {
+    files.push(await describeFile(folder, path))
+  }
   return files
 }
 

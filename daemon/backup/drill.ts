@@ -1,13 +1,20 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
-import { APP_BYTES, openDatabase, openSqliteBackups } from '../../plugins/registry.ts'
+import {
+  APP_BYTES,
+  openDatabase,
+  openPostgresBackups,
+  openSqliteBackups,
+} from '../../plugins/registry.ts'
 import type { Config } from '../config/config.ts'
 import { INSTALLATION } from '../machine/installation.ts'
 import type { Manifest } from './manifest.ts'
 import { DATABASE, damaged } from './manifest.ts'
-import { requireNamedBlobs } from './named-blobs.ts'
+import { requireListed, requireNamedBlobs } from './named-blobs.ts'
+import { requirePostgres } from './restore-dump.ts'
 import type { Restored } from './restore.ts'
 import { restoreBackup } from './restore.ts'
 import type { VerifyOptions } from './verify.ts'
@@ -16,6 +23,8 @@ import { requireFitting, verifyBackup } from './verify.ts'
 export interface DrillOptions extends VerifyOptions {
   /** Where the copy is made for a moment. Default: the folder of the system. */
   readonly within: string | undefined
+  /** Folder of PostgreSQL's own programs; undefined: those in PATH. */
+  readonly programs: string | undefined
 }
 
 export interface Drilled {
@@ -30,54 +39,84 @@ export interface Drilled {
 }
 
 /**
- * Restores a backup into a folder of its own, opens it as a daemon would, compares what it holds, and deletes it.
+ * Restores a backup into a folder of its own, or a database of its own on the server of the settings, opens it as a
+ * daemon would, compares what it holds, and deletes it.
  *
  * @throws ConfigError naming what a restore would lack
  */
 export async function drillBackup(
-  config: Pick<Config, 'masterKey'>,
+  config: Pick<Config, 'masterKey' | 'databaseUrl'>,
   backup: string,
   { within, ...options }: DrillOptions,
 ): Promise<Drilled> {
+  const { manifest } = await verifyBackup(backup, { ...options, passphrase: undefined })
   const place = await mkdtemp(join(within ?? tmpdir(), 'keyhook-drill-'))
   try {
     const to = join(place, 'data')
-    const quiet = { ...options, to, revokeAll: false, resume: false, compare: undefined }
-    const restored = await restoreBackup(backup, quiet)
-    const { manifest, masterKeys } = await verifyBackup(backup, {
-      ...options,
-      progress: () => undefined,
-    })
-    const configured = config.masterKey?.map(
-      ({ id, key }) => `${id}:${Buffer.from(key).toString('base64')}`,
-    )
-    const keys = masterKeys ?? configured?.join(',')
-    if (keys !== undefined) await requireFitting(join(to, DATABASE), keys)
-    const { migrated } = await openCopy(to, manifest, options.progress)
-    return {
-      backup: manifest.id,
-      created_at: manifest.created_at,
-      counts: manifest.counts,
-      waiting: restored.waiting,
-      migrated,
-      secrets_proved: keys !== undefined,
-    }
+    const drill = (database: string): Promise<Drilled> =>
+      drillIn({ to, database, backup, configured: printKeys(config) }, options)
+    if (manifest.database === 'sqlite') return await drill(join(to, DATABASE))
+    const name = `keyhook_drill_${randomBytes(6).toString('hex')}`
+    const postgres = await openPostgresBackups()
+    return await postgres.within(requirePostgres(config.databaseUrl), name, drill)
   } finally {
     await rm(place, { recursive: true, force: true })
   }
 }
 
+interface Drilling {
+  readonly to: string
+  /** The file of the copy, or its address. */
+  readonly database: string
+  readonly backup: string
+  readonly configured: string | undefined
+}
+
+async function drillIn(
+  { to, database, backup, configured }: Drilling,
+  options: Omit<DrillOptions, 'within'>,
+): Promise<Drilled> {
+  const quiet = { revokeAll: false, resume: false, compare: undefined, target: () => database }
+  const restored = await restoreBackup(backup, { ...options, ...quiet, to })
+  const { manifest, masterKeys } = await verifyBackup(backup, {
+    ...options,
+    progress: () => undefined,
+  })
+  const keys = masterKeys ?? configured
+  if (keys !== undefined) await requireFitting(database, keys)
+  const { migrated } = await openCopy(database, to, manifest, options.progress)
+  return {
+    backup: manifest.id,
+    created_at: manifest.created_at,
+    counts: manifest.counts,
+    waiting: restored.waiting,
+    migrated,
+    secrets_proved: keys !== undefined,
+  }
+}
+
+function printKeys({ masterKey }: Pick<Config, 'masterKey'>): string | undefined {
+  return masterKey?.map(({ id, key }) => `${id}:${Buffer.from(key).toString('base64')}`).join(',')
+}
+
 /** Opens the copy with its store, and looks for every blob that a revision or a release names. */
 async function openCopy(
+  database: string,
   folder: string,
   manifest: Manifest,
   progress: (line: string) => void,
 ): Promise<{ readonly migrated: readonly string[] }> {
-  const file = join(folder, DATABASE)
-  const { store, migrated } = await openDatabase(file)
+  const isFile = manifest.database === 'sqlite'
+  const { store, client, migrated } = await openDatabase(database)
   try {
     if (manifest.apps !== null) {
-      const bytes = await APP_BYTES.disk({ folder: join(folder, 'apps'), clock: Date })
+      const bytes = isFile
+        ? await APP_BYTES.disk({ folder: join(folder, 'apps'), clock: Date })
+        : await APP_BYTES.database({ client, clock: Date })
+      if (!isFile) {
+        const { read } = await requireListed(bytes, manifest.apps, manifest.id)
+        progress(`${read} bytes of blobs read`)
+      }
       for await (const app of appsOf(store)) {
         await requireNamedBlobs(store, bytes, app, manifest.id)
         progress(`app ${app} is whole`)
@@ -86,12 +125,17 @@ async function openCopy(
   } finally {
     await store.close()
   }
+  // What a dump holds was compared in the transaction that restored it.
+  if (isFile) await requireCounts(database, manifest)
+  return { migrated }
+}
+
+async function requireCounts(file: string, manifest: Manifest): Promise<void> {
   const { counts } = await (await openSqliteBackups()).facts(file, INSTALLATION, Date.now())
   const differing = Object.entries(counts).find(([name, count]) => manifest.counts[name] !== count)
   if (differing !== undefined) {
     throw damaged(manifest.id, `the restored copy holds ${differing[1]} ${differing[0]}`)
   }
-  return { migrated }
 }
 
 /** Every app of every account, archived ones too. */

@@ -9,6 +9,10 @@ export const MANIFEST = 'manifest.json'
 /** Digest of the manifest, in the form of `sha256sum`. */
 export const MANIFEST_DIGEST = 'manifest.json.sha256'
 export const DATABASE = 'keyhook.db'
+/** What `pg_dump` wrote of PostgreSQL, with the blobs in it. */
+export const DUMP = 'keyhook.pgdump'
+/** Keys that are valid in the dump, with which an older backup is compared. */
+export const VALID_KEYS = 'valid-keys.json'
 export const MASTER_KEY = 'master-key.encrypted'
 export const BLOBS = 'blobs'
 
@@ -21,6 +25,7 @@ const manifestSchema = z.strictObject({
   /** When the copy of the database began: it holds everything that was acknowledged before. */
   created_at: z.iso.datetime(),
   version: z.string(),
+  database: z.enum(['sqlite', 'postgres']).default('sqlite'),
   installation: z.string(),
   schema: z.string(),
   position: z.string(),

@@ -26,6 +26,27 @@ export async function requireNamedBlobs(
   if (missing !== undefined) throw damaged(backup, `app ${appId} lacks the blob ${missing}`)
 }
 
+/**
+ * Reads every blob that a manifest lists, and returns their bytes; each is compared with its digest as it is read.
+ *
+ * @throws ConfigError naming one that is missing
+ */
+export async function requireListed(
+  bytes: AppBytes,
+  apps: Readonly<Record<string, readonly string[]>>,
+  backup: string,
+): Promise<{ readonly read: number }> {
+  let read = 0
+  for (const [app, digests] of Object.entries(apps)) {
+    for (const sha256 of digests) {
+      const chunks = await bytes.open(app, sha256)
+      if (chunks === undefined) throw damaged(backup, `app ${app} lacks the blob ${sha256}`)
+      for await (const chunk of chunks) read += chunk.length
+    }
+  }
+  return { read }
+}
+
 async function namedBlobs(
   { apps, deployments, files }: Reads,
   bytes: AppBytes,

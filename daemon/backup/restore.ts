@@ -1,16 +1,13 @@
-import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { copyFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { toIso } from '../../lib/time.ts'
 import type { KnownKey, Waiting } from '../../plugins/registry.ts'
-import { openSqliteBackups } from '../../plugins/registry.ts'
 import { ConfigError } from '../config/config.ts'
-import { markFolder } from '../machine/installation.ts'
-import { SENDING_PAUSED, resumedName } from '../sending/paused.ts'
-import { restoreBlobs } from './blobs.ts'
-import { DATABASE, listBackups, syncPath } from './manifest.ts'
-import type { Verified, VerifyOptions } from './verify.ts'
+import { findNewer } from './newer.ts'
+import { restoreDump } from './restore-dump.ts'
+import type { Copy, Restoring } from './restore-file.ts'
+import { restoreFile } from './restore-file.ts'
+import type { VerifyOptions } from './verify.ts'
 import { verifyBackup } from './verify.ts'
 
 export interface RestoreOptions extends VerifyOptions {
@@ -25,11 +22,16 @@ export interface RestoreOptions extends VerifyOptions {
    * the newest backup of the same installation beside this one.
    */
   readonly compare: string | undefined
+  /** The empty database that a dump of PostgreSQL is restored into. */
+  target(): string | undefined
+  /** Folder of PostgreSQL's own programs; undefined: those in PATH. */
+  readonly programs: string | undefined
 }
 
 /** What an operator has to know of a restored copy. */
 export interface Restored {
   readonly folder: string
+  readonly database: 'sqlite' | 'postgres'
   readonly backup: string
   readonly created_at: string
   readonly sending: 'paused' | 'resumed'
@@ -51,10 +53,10 @@ export interface Restored {
 
 type WireWaiting = Omit<Waiting, 'oldest'> & { readonly oldest: string }
 
+const RESTORES = { sqlite: restoreFile, postgres: restoreDump } as const
+
 /**
- * Restores a verified backup into an empty folder.
- *
- * The database gets its name last: a daemon refuses a folder whose restore was interrupted.
+ * Restores a verified backup into an empty folder, and a dump of PostgreSQL into an empty database.
  *
  * @throws ConfigError naming the remedy
  */
@@ -62,31 +64,45 @@ export async function restoreBackup(backup: string, options: RestoreOptions): Pr
   const to = resolve(options.to)
   await requireEmpty(to)
   const verified = await verifyBackup(backup, options)
-  const { folder, manifest, masterKeys } = verified
-  const compared = await findNewer(verified, options.compare)
-  await mkdir(to, { recursive: true, mode: 0o700 })
-  await markFolder(to, manifest.installation)
-  if (masterKeys !== undefined) {
+  const { manifest, masterKeys } = verified
+  const now = Date.now()
+  const newer = await findNewer(verified, options.compare, now)
+  const restore = RESTORES[manifest.database]
+  const restoring: Restoring = { ...options, to, verified, now }
+  const copy = await restore(restoring, async () => {
+    await mkdir(to, { recursive: true, mode: 0o700 })
+    if (masterKeys === undefined) return
     await writeFile(join(to, 'master-key'), `${masterKeys}\n`, { mode: 0o600, flush: true })
-  }
-  await restoreBlobs(folder, manifest, join(to, 'apps'), (restored) => {
-    options.progress(`${restored} blobs restored`)
   })
-  const unfinished = join(to, `${DATABASE}.unfinished`)
-  await copyFile(join(folder, DATABASE), unfinished)
-  const report = await judge(unfinished, compared, options)
-  await syncPath(unfinished)
-  await rename(unfinished, join(to, DATABASE))
-  await syncPath(to)
   return {
     folder: to,
+    database: manifest.database,
     backup: manifest.id,
     created_at: manifest.created_at,
-    ...report,
+    sending: options.resume ? 'resumed' : 'paused',
+    waiting: describeWaiting(copy),
+    keys: {
+      valid: copy.valid.length,
+      revoked: copy.revoked,
+      valid_again: newer === undefined ? null : validAgain(copy.valid, newer.valid),
+      compared_with: newer?.path ?? null,
+    },
     master_key: masterKeys === undefined ? 'needed' : 'restored',
     master_keys: manifest.master_keys,
     has_blobs: manifest.apps !== null,
   }
+}
+
+function describeWaiting({ waiting }: Copy): Restored['waiting'] {
+  return {
+    deliveries: waiting.reduce((sum, { deliveries }) => sum + deliveries, 0),
+    webhooks: waiting.map((one) => ({ ...one, oldest: toIso(one.oldest) })),
+  }
+}
+
+function validAgain(valid: readonly KnownKey[], newer: readonly KnownKey[]): readonly KnownKey[] {
+  const still = new Set(newer.map(({ id }) => id))
+  return valid.filter(({ id }) => !still.has(id))
 }
 
 async function requireEmpty(folder: string): Promise<void> {
@@ -97,55 +113,4 @@ async function requireEmpty(folder: string): Promise<void> {
   const [first] = names
   if (first === undefined) return
   throw new ConfigError(`${folder} is not empty: it holds ${first}. Restore into an empty folder`)
-}
-
-/** Changes the copy, and reports what that means. */
-async function judge(
-  database: string,
-  compared: string | undefined,
-  { revokeAll, resume }: RestoreOptions,
-): Promise<Pick<Restored, 'sending' | 'waiting' | 'keys'>> {
-  const sqlite = await openSqliteBackups()
-  const now = Date.now()
-  const valid = await sqlite.validKeys(database, now)
-  const waiting = await sqlite.waiting(database)
-  const pause = randomUUID()
-  const paused = { [SENDING_PAUSED]: pause }
-  const meta = resume ? { ...paused, [resumedName(pause)]: toIso(now) } : paused
-  const revoked = await sqlite.change(database, { meta, revokeAll, now })
-  const newer = compared === undefined ? undefined : await sqlite.validKeys(compared, now)
-  const still = new Set(newer?.map(({ id }) => id))
-  return {
-    sending: resume ? 'resumed' : 'paused',
-    waiting: {
-      deliveries: waiting.reduce((sum, { deliveries }) => sum + deliveries, 0),
-      webhooks: waiting.map((one) => ({ ...one, oldest: toIso(one.oldest) })),
-    },
-    keys: {
-      valid: valid.length - revoked,
-      revoked,
-      valid_again:
-        newer === undefined ? null : revokeAll ? [] : valid.filter(({ id }) => !still.has(id)),
-      compared_with: compared ?? null,
-    },
-  }
-}
-
-/** The database to compare keys with. */
-async function findNewer(
-  { folder, manifest }: Verified,
-  given: string | undefined,
-): Promise<string | undefined> {
-  if (given !== undefined) {
-    const inFolder = join(resolve(given), DATABASE)
-    const file = existsSync(inFolder) ? inFolder : resolve(given)
-    if (existsSync(file)) return file
-    throw new ConfigError(`--compare ${given} does not exist. Name a data folder or a backup`)
-  }
-  const others = await listBackups(dirname(folder))
-  const newest = others.find(
-    ({ manifest: { installation } }) => installation === manifest.installation,
-  )
-  if (newest === undefined || newest.manifest.created_at <= manifest.created_at) return undefined
-  return join(newest.folder, DATABASE)
 }

@@ -1,7 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { parseMasterKeys } from '../../lib/engine/keyring.ts'
-import { openSqliteBackups, reachSqlite } from '../../plugins/registry.ts'
+import {
+  isPostgresUrl,
+  openSqliteBackups,
+  reachPostgres,
+  reachSqlite,
+} from '../../plugins/registry.ts'
 import { INSTALLATION } from '../machine/installation.ts'
 import { requireMasterKey } from '../machine/master-key.ts'
 import { createRandom } from '../machine/ports.ts'
@@ -20,11 +25,13 @@ export interface Verified {
   readonly manifest: Manifest
   /** As `KEYHOOK_MASTER_KEY`; undefined when it is not in the backup, or no passphrase was given. */
   readonly masterKeys: string | undefined
+  /** Whether they decrypt the secrets of the database; that of a dump is known once it is restored. */
+  readonly secretsProved: boolean
 }
 
 /**
- * Proves that a backup is whole: every file has its digest, and the database is sound and the one that the
- * manifest describes.
+ * Proves that a backup is whole: every file has its digest, and a database of SQLite is sound and the one that the
+ * manifest describes. A dump is compared with its manifest when it is restored.
  *
  * @throws ConfigError naming what is damaged
  */
@@ -40,6 +47,16 @@ export async function verifyBackup(
   await requireFiles(folder, manifest, (share) => {
     progress(`files verified ${Math.floor(share * 100)} %`)
   })
+  const isFile = manifest.database === 'sqlite'
+  if (isFile) await requireDescribed(folder, manifest)
+  const masterKeys = await readMasterKeys(folder, manifest, passphrase)
+  const secretsProved = isFile && masterKeys !== undefined
+  if (secretsProved) await requireFitting(join(folder, DATABASE), masterKeys)
+  return { folder, manifest, masterKeys, secretsProved }
+}
+
+/** @throws ConfigError for a database that is damaged, or is another one */
+async function requireDescribed(folder: string, manifest: Manifest): Promise<void> {
   const database = join(folder, DATABASE)
   const sqlite = await openSqliteBackups()
   await sqlite.requireSound(database).catch((cause: unknown) => {
@@ -53,9 +70,6 @@ export async function verifyBackup(
     Object.entries(facts.counts).every(([name, count]) => manifest.counts[name] === count)
   if (!isAsSaid)
     throw damaged(folder, `${DATABASE} is not the database that its manifest describes`)
-  const masterKeys = await readMasterKeys(folder, manifest, passphrase)
-  if (masterKeys !== undefined) await requireFitting(database, masterKeys)
-  return { folder, manifest, masterKeys }
 }
 
 async function readMasterKeys(
@@ -67,9 +81,13 @@ async function readMasterKeys(
   return decryptMasterKeys(await readFile(join(folder, MASTER_KEY), 'utf8'), passphrase, id)
 }
 
-/** @throws ConfigError when these keys do not decrypt the secrets of a database */
+/**
+ * @param database a file of SQLite, or the address of PostgreSQL
+ * @throws ConfigError when these keys do not decrypt the secrets of a database
+ */
 export async function requireFitting(database: string, masterKeys: string): Promise<void> {
-  await reachSqlite(database, {
+  const reach = isPostgresUrl(database) ? reachPostgres : reachSqlite
+  await reach(database, {
     async inspect(stored) {
       await requireMasterKey(parseMasterKeys(masterKeys), undefined, stored, createRandom())
     },

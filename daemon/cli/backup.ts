@@ -1,4 +1,4 @@
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Command } from 'commander'
 import type { Created } from '../backup/create.ts'
 import type { Drilled } from '../backup/drill.ts'
@@ -11,6 +11,7 @@ import type { Terminal } from './terminal.ts'
 
 interface Shared extends PassphraseOptions {
   readonly json?: boolean
+  readonly postgresPrograms?: string
 }
 
 interface CreateFlags extends Shared {
@@ -38,7 +39,7 @@ export function addBackup(program: Command, terminal: Terminal): void {
   const add = (line: string, summary: string): Command =>
     backup.command(line).description(summary).copyInheritedSettings(backup)
 
-  withPassphrase(add('create', 'Back up the data folder, also while a daemon serves it'))
+  withPrograms(add('create', 'Back up the data folder or the database, while daemons serve it'))
     .requiredOption('--to <folder>', 'the folder of backups; a new one is made in it')
     .option('--master-key', 'include the master key, encrypted with a passphrase')
     .action(async (_: unknown, command: Command) => {
@@ -49,7 +50,7 @@ export function addBackup(program: Command, terminal: Terminal): void {
       await verify(folder, command.optsWithGlobals<Shared>(), terminal)
     },
   )
-  withPassphrase(add('restore <backup>', 'Restore into an empty folder, with sending paused'))
+  withPrograms(add('restore <backup>', 'Restore into an empty folder, with sending paused'))
     .requiredOption('--to <folder>', 'the new data folder: empty, or not there yet')
     .option('--revoke-all', 'revoke every key and end every session')
     .option('--resume', 'send what waits once a daemon starts')
@@ -62,7 +63,7 @@ export function addBackup(program: Command, terminal: Terminal): void {
     .action(async (folder: string, _: unknown, command: Command) => {
       await list(folder, command.optsWithGlobals<Shared>(), terminal)
     })
-  withPassphrase(add('drill <backup>', 'Restore into a temporary folder, open, compare, delete'))
+  withPrograms(add('drill <backup>', 'Restore into a temporary folder, open, compare, delete'))
     .option('--within <folder>', 'where the temporary folder is made; default: that of the system')
     .action(async (folder: string, _: unknown, command: Command) => {
       await drill(folder, command.optsWithGlobals<DrillFlags>(), terminal)
@@ -74,6 +75,13 @@ function withPassphrase(command: Command): Command {
     .option('--passphrase-stdin', 'read the passphrase of the master key from standard input')
     .option('--passphrase-file <file>', 'read it from a file')
     .option('--json', 'print JSON')
+}
+
+function withPrograms(command: Command): Command {
+  return withPassphrase(command).option(
+    '--postgres-programs <folder>',
+    'where pg_dump, pg_restore and psql are; default: in PATH',
+  )
 }
 
 async function passphraseOf(flags: PassphraseOptions, { readInput }: Terminal) {
@@ -104,7 +112,12 @@ async function create(flags: CreateFlags, terminal: Terminal): Promise<void> {
   const { createBackup } = await import('../backup/create.ts')
   const progress = progressOn(terminal)
   const config = readConfig(terminal.env)
-  const created = await createBackup(config, { to: flags.to, passphrase, progress })
+  const created = await createBackup(config, {
+    to: flags.to,
+    passphrase,
+    progress,
+    programs: flags.postgresPrograms,
+  })
   show(printCreated(created), summaryOf(created), flags, terminal)
 }
 
@@ -128,10 +141,14 @@ async function verify(folder: string, flags: Shared, terminal: Terminal): Promis
   const passphrase = await passphraseOf(flags, terminal)
   const { verifyBackup } = await import('../backup/verify.ts')
   const options = { passphrase, progress: progressOn(terminal) }
-  const { masterKeys, ...verified } = await verifyBackup(folder, options)
-  const proved = { ...summaryOf(verified), secrets_proved: masterKeys !== undefined }
-  const { id, created_at, files } = verified.manifest
-  const key = masterKeys === undefined ? '' : ' Its master key decrypts its secrets.'
+  const verified = await verifyBackup(folder, options)
+  const { manifest, secretsProved } = verified
+  const proved = {
+    ...summaryOf({ folder: verified.folder, manifest }),
+    secrets_proved: secretsProved,
+  }
+  const { id, created_at, files } = manifest
+  const key = secretsProved ? ' Its master key decrypts its secrets.' : ''
   const text = `${id} is whole: ${files.length} files as of ${created_at}.${key}\n`
   show(text, proved, flags, terminal)
 }
@@ -140,16 +157,24 @@ async function restore(folder: string, flags: RestoreFlags, terminal: Terminal):
   const passphrase = await passphraseOf(flags, terminal)
   const { restoreBackup } = await import('../backup/restore.ts')
   const { to, revokeAll = false, resume = false, compare } = flags
-  const progress = progressOn(terminal)
-  const options = { to, revokeAll, resume, compare, passphrase, progress }
-  const restored = await restoreBackup(folder, options)
+  const restored = await restoreBackup(folder, {
+    to,
+    revokeAll,
+    resume,
+    compare,
+    passphrase,
+    progress: progressOn(terminal),
+    programs: flags.postgresPrograms,
+    // Other settings are those of the daemon that will serve the copy.
+    target: () => readConfig(terminal.env).databaseUrl,
+  })
   show(printRestored(restored), restored, flags, terminal)
 }
 
 function printRestored(restored: Restored): string {
-  const { waiting, keys, master_key, master_keys, sending, has_blobs } = restored
+  const { waiting, keys, sending, has_blobs } = restored
   const lines = [
-    `${restored.folder} holds ${restored.backup}, as of ${restored.created_at}.`,
+    `${placeOf(restored)} holds ${restored.backup}, as of ${restored.created_at}.`,
     sending === 'paused'
       ? 'Sending is paused: `keyhook sending resume` ends that, once a daemon runs.'
       : 'Sending is not paused.',
@@ -157,14 +182,28 @@ function printRestored(restored: Restored): string {
     ...waiting.webhooks.map((one) => `  ${one.deliveries}  ${one.url}  since ${one.oldest}`),
     `${keys.valid} keys are valid; ${keys.revoked} were revoked now.`,
     ...printValidAgain(keys),
-    ...(master_key === 'needed'
-      ? [
-          `Put the master key (${master_keys.join(', ')}) into the folder, or set KEYHOOK_MASTER_KEY.`,
-        ]
-      : []),
+    ...printMasterKey(restored),
     ...(has_blobs ? [] : ['The files of apps are not in it: a plugin stores them.']),
   ]
   return `${lines.join('\n')}\n`
+}
+
+function placeOf({ folder, database }: Restored): string {
+  return database === 'sqlite' ? folder : 'The database of KEYHOOK_DATABASE_URL'
+}
+
+function printMasterKey(restored: Restored): readonly string[] {
+  const { folder, database, master_key, master_keys } = restored
+  const ids = master_keys.join(', ')
+  if (database === 'postgres') {
+    return master_key === 'needed'
+      ? [`Set KEYHOOK_MASTER_KEY to the master key (${ids}).`]
+      : [
+          `The master key is restored: set KEYHOOK_MASTER_KEY_FILE to ${join(folder, 'master-key')}.`,
+        ]
+  }
+  if (master_key === 'restored') return []
+  return [`Put the master key (${ids}) into the folder, or set KEYHOOK_MASTER_KEY.`]
 }
 
 function printValidAgain({ valid_again, compared_with }: Restored['keys']): readonly string[] {
@@ -201,7 +240,12 @@ function rowOf({ id, created_at, files, has_master_key, counts }: Manifest): rea
 async function drill(folder: string, flags: DrillFlags, terminal: Terminal): Promise<void> {
   const passphrase = await passphraseOf(flags, terminal)
   const { drillBackup } = await import('../backup/drill.ts')
-  const options = { within: flags.within, passphrase, progress: progressOn(terminal) }
+  const options = {
+    within: flags.within,
+    passphrase,
+    progress: progressOn(terminal),
+    programs: flags.postgresPrograms,
+  }
   const drilled = await drillBackup(readConfig(terminal.env), folder, options)
   show(printDrilled(drilled), drilled, flags, terminal)
 }

@@ -13,12 +13,15 @@ import { addCompletion } from './completion.ts'
 import { addListen, addTail } from './follow.ts'
 import type { Ask, CommandPorts } from './operation-command.ts'
 import { addShared, operationCommand } from './operation-command.ts'
+import { withLogin } from './credentials.ts'
+import { addLogin } from './login.ts'
 import { addOutbox } from './outbox.ts'
 import { printOverview } from './overview.ts'
 import { addProxyExample } from './proxy-example.ts'
 import { askRemote, brandOf, remoteOf } from './remote.ts'
 import { addServing } from './serve.ts'
 import { addStatus } from './status.ts'
+import { addUpgrade } from './upgrade.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Exit code of a command line that cannot be parsed. */
@@ -31,15 +34,17 @@ const MISUSE = 2
  */
 export async function runCli(
   args: readonly string[],
-  terminal: Terminal,
+  given: Terminal,
   commands: Commands,
   ask?: Ask,
 ): Promise<number> {
   let code = 0
+  let terminal = given
   const exit = (exitCode: number): void => {
     code = exitCode
   }
   try {
+    if (!WITHOUT_LOGIN.has(args[0])) terminal = { ...given, env: withLogin(given.env) }
     const added = await addedCommands(args, terminal, knownCommands(commands))
     const ports = {
       terminal,
@@ -68,11 +73,22 @@ const OWN_COMMANDS = [
   'outbox',
   'backup',
   'status',
+  'upgrade',
+  'login',
+  'logout',
   'proxy-example',
   'completion',
   'listen',
   'help',
 ]
+
+/** Commands of the machine they run on, and those that change a login. */
+const WITHOUT_LOGIN: ReadonlySet<string | undefined> = new Set([
+  'serve',
+  'dispatch',
+  'login',
+  'logout',
+])
 
 function knownCommands({ specs }: Commands): ReadonlySet<string | undefined> {
   return new Set([...OWN_COMMANDS, ...specs.map(({ group }) => group)])
@@ -135,6 +151,8 @@ function createProgram(specs: readonly CommandSpec[], ports: CommandPorts): Comm
   addOutbox(program, terminal)
   addBackup(program, terminal)
   addStatus(program, terminal)
+  addUpgrade(program, ports)
+  addLogin(program, terminal)
   addProxyExample(program, terminal)
   addCompletion(program, terminal)
   const own = program.commands.map((one) => ({ name: one.name(), summary: one.description() }))

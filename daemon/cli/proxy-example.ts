@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { Argument } from 'commander'
-import { readConfig } from '../config/config.ts'
+import { Argument, Option } from 'commander'
+import { ConfigError, readConfig } from '../config/config.ts'
 import { printCaddy } from './proxy/caddy.ts'
 import { printNginx } from './proxy/nginx.ts'
 import type { SiteOptions, Sites } from './proxy/sites.ts'
@@ -22,7 +22,13 @@ export function addProxyExample(program: Command, { env, out, err }: Terminal): 
     .addArgument(new Argument('<proxy>').choices(Object.keys(EXAMPLES)))
     .option('--upstream <hosts>', 'hosts of daemons, comma separated; default: this one', readHosts)
     .option('--certificates <folder>', 'of <name>.crt and <name>.key; default: /etc/keyhook/tls')
+    .addOption(
+      new Option('--internal-ca', 'Caddy signs all certificates itself').conflicts('certificates'),
+    )
     .action((proxy: string, options: SiteOptions) => {
+      if (options.internalCa === true && proxy !== 'caddy') {
+        throw new ConfigError(`--internal-ca is of Caddy: give --certificates for ${proxy}`)
+      }
       const config = readConfig(env)
       const sites = sitesOf(config, options)
       out(EXAMPLES[proxy]?.(sites) ?? '')

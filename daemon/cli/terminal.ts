@@ -11,7 +11,12 @@ export interface Terminal {
   readonly screen?: ((page: string) => void) | undefined
   /** All of standard input. */
   readInput(): Promise<string>
+  /** Asks for one line; undefined: standard input is no terminal. */
+  readonly prompt?: Prompt | undefined
 }
+
+/** @param typed whether what is typed is shown */
+type Prompt = (question: string, typed: 'shown' | 'hidden') => Promise<string>
 
 /** The terminal of this process. */
 export const processTerminal: Terminal = {
@@ -39,6 +44,21 @@ export const processTerminal: Terminal = {
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
     return Buffer.concat(chunks).toString()
   },
+  prompt: process.stdin.isTTY ? promptOnTerminal : undefined,
+}
+
+async function promptOnTerminal(question: string, typed: 'shown' | 'hidden'): Promise<string> {
+  const { createInterface } = await import('node:readline/promises')
+  process.stderr.write(question)
+  // The terminal echoes nothing while it is read key by key; without an output neither does the interface.
+  const output = typed === 'shown' ? process.stderr : undefined
+  const lines = createInterface({ input: process.stdin, terminal: true, ...(output && { output }) })
+  try {
+    return await lines.question('')
+  } finally {
+    lines.close()
+    if (typed === 'hidden') process.stderr.write('\n')
+  }
 }
 
 /** Shows once per second how long the work takes, to a person who watches. */

@@ -14,6 +14,7 @@ import type { EgressClient } from '../../plugins/egress/contract.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import type { Config } from '../config/config.ts'
 import { openKeyCaches } from './key-caches.ts'
+import type { LineLevel } from '../config/log-settings.ts'
 import { openEventPositions } from '../events/positions.ts'
 import type { Destinations } from '../events/sender.ts'
 import { createSender } from '../events/sender.ts'
@@ -64,7 +65,7 @@ export async function createKernel(parts: Parts): Promise<Kernel> {
     timeout: config.webhookTimeoutMs,
     lease: config.webhookTimeoutMs + config.webhookLeaseMarginMs,
     isBuiltIn: eventTypes.isBuiltIn,
-    events: watchedBy(metrics, parts.log),
+    events: watchedBy(metrics, parts.log, config),
     tracing: parts.tracing,
   })
   const verifier = createVerifier({
@@ -91,12 +92,16 @@ function universeOf({ config: { scopes }, families, knows }: Parts): ScopeUniver
   return universe
 }
 
-function watchedBy({ engine: counted }: Metrics, log: Log): Partial<EngineEvents> {
+function watchedBy(
+  { engine: counted }: Metrics,
+  log: Log,
+  levels: AttemptLevels,
+): Partial<EngineEvents> {
   return {
     ...counted,
     attempted(attempt, of) {
       counted.attempted?.(attempt, of)
-      if (attempt.error !== null) logFailure(log, attempt, of)
+      logAttempt(log, levels, attempt, of)
     },
     settleFailed(waiting, cause) {
       counted.settleFailed?.(waiting, cause)
@@ -115,9 +120,17 @@ function watchedBy({ engine: counted }: Metrics, log: Log): Partial<EngineEvents
   }
 }
 
-/** Logs one line per failed attempt with ids and codes only: no bodies and no addresses. */
-function logFailure(log: Log, attempt: Attempt, of: AttemptedDelivery): void {
-  const { status } = of.after
+type AttemptLevels = Pick<Config, 'logDeliveries' | 'logFailures'>
+
+/** Logs one line per attempt with ids and codes only: no bodies and no addresses. */
+function logAttempt(
+  log: Log,
+  levels: AttemptLevels,
+  attempt: Attempt,
+  of: AttemptedDelivery,
+): void {
+  const level = levelOf(levels, attempt, of)
+  if (level === 'off' || !log.isLevelEnabled(level)) return
   const fields = {
     delivery_id: of.delivery_id,
     webhook_id: of.webhook_id,
@@ -126,8 +139,17 @@ function logFailure(log: Log, attempt: Attempt, of: AttemptedDelivery): void {
     error: attempt.error,
     status_code: attempt.status_code,
     duration_ms: attempt.duration,
-    delivery_status: status,
+    delivery_status: of.after.status,
   }
+  log[level](fields, attempt.error === null ? 'delivery.succeeded' : 'delivery.failed')
+}
+
+function levelOf(
+  { logDeliveries, logFailures }: AttemptLevels,
+  { error }: Attempt,
+  { after }: AttemptedDelivery,
+): LineLevel {
+  if (error === null) return logDeliveries
   // Only a final failure needs attention.
-  log[isFinal(status) ? 'warn' : 'info'](fields, 'delivery.failed')
+  return isFinal(after.status) ? 'warn' : logFailures
 }

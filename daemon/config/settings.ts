@@ -10,6 +10,7 @@ import { SECOND } from '../../lib/time.ts'
 import type { DeclaredDestinations } from '../../plugins/registry.ts'
 import { parseDestinations } from '../../plugins/registry.ts'
 import { BILLING_SETTINGS } from './billing-settings.ts'
+import { LOG_SETTINGS } from './log-settings.ts'
 import { MODEL_SETTINGS } from './model-settings.ts'
 import type { Setting } from './setting.ts'
 import { choiceSetting, integerSetting, optionalSetting, textSetting } from './setting.ts'
@@ -417,10 +418,5 @@ export const SETTINGS = {
     fallback: 'off',
     choices: ['off', 'on'],
   }),
-  logLevel: choiceSetting({
-    env: 'KEYHOOK_LOG_LEVEL',
-    doc: 'Log level of the JSON lines on standard error: debug, info, warn, error or silent.',
-    fallback: 'info',
-    choices: ['debug', 'info', 'warn', 'error', 'silent'],
-  }),
+  ...LOG_SETTINGS,
 } as const

@@ -212,6 +212,7 @@ function assemble(opened: Opened, { config, log, served, database, tracing }: Se
       operatorToken: config.operatorToken,
       pages: [pages],
       log,
+      logRequests: config.logRequests,
       metrics,
       tracing,
       leaving: new AbortController().signal,

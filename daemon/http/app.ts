@@ -5,6 +5,7 @@ import type { Family } from '../operations/family.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ProcessTracing } from '../telemetry/tracing.ts'
+import type { LineLevel } from '../config/log-settings.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { createRoutes } from '../telemetry/request-metrics.ts'
 import { hostCheck, securityHeaders } from './middleware/security.ts'
@@ -37,6 +38,8 @@ export interface AppOptions {
   /** Steps that serve documents, pages and Studio. */
   readonly pages: readonly Step[]
   readonly log: Log
+  /** Level of the line of each request. */
+  readonly logRequests: LineLevel
   readonly metrics: Metrics
   /** Default: no spans are made. */
   readonly tracing?: ProcessTracing | undefined
@@ -51,7 +54,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   const app = new Koa<RequestState>()
   app.silent = true
   app.use(requestId(platform.random))
-  app.use(logRequests(log))
+  app.use(logRequests(log, options.logRequests))
   const routeOf = createRoutes(families.flatMap((family) => family.operations))
   app.use(countRequests(metrics.requested, routeOf))
   if (options.tracing !== undefined) app.use(traceRequests(options.tracing, routeOf))

@@ -8,6 +8,7 @@ import { isObject } from './sql/joined.ts'
 import { coreSteps, migrate } from './sql/migrate.ts'
 import type { Step } from './sql/migrations/migration.ts'
 import { createDialect } from './sql/postgres/dialect.ts'
+import { countServing } from './sql/postgres/notifications.ts'
 import { withConnection } from './sql/postgres/with-connection.ts'
 import { createMembership } from './sql/postgres/membership.ts'
 import type { PgPool, PgSource } from './sql/postgres/source.ts'
@@ -45,8 +46,17 @@ export interface StoredFacts {
   meta(name: string): Promise<string | undefined>
   /** Names of the migrations that opening the store would run, in order; all of them for a new database. */
   pending(): Promise<readonly string[]>
+  /** Every migration of this version, in order, and last those that only a newer version knows. */
+  steps(): Promise<readonly StepState[]>
+  /** Processes that serve the database; undefined where it does not know. */
+  serving(): Promise<number | undefined>
   /** Tables of families of third parties, by the name of each, whether it is still served or not. */
   extensionTables(): Promise<ReadonlyMap<string, readonly string[]>>
+}
+
+/** A migration of an existing database. */
+export interface StepState extends Pick<Step, 'name' | 'alone'> {
+  readonly state: 'applied' | 'pending' | 'of a newer version'
 }
 
 /** Additional tables in the same database. */
@@ -198,29 +208,50 @@ export async function lookAtSqlite(
 /** Reads facts from a schema of any version, or from none. */
 function factsOf(
   { dialect, read }: { readonly dialect: Dialect; readonly read: Query },
-  { meta, migrations }: Tables,
-  steps: readonly Step[],
+  t: Tables,
+  known: readonly Step[],
   tablePrefix: string,
 ): StoredFacts {
   const holds = async (table: string): Promise<boolean> =>
     (await tablesIn(read, dialect)).includes(table)
+  const steps = async (): Promise<readonly StepState[]> => {
+    const rows = (await holds(t.migrations))
+      ? await read<{ name: string }>(`SELECT name FROM ${t.migrations} ORDER BY at, name`)
+      : []
+    return stepStates(
+      known,
+      rows.map(({ name }) => name),
+    )
+  }
   return {
     // Not in a transaction, which needs the tables of the lease: they may not exist yet.
     async meta(name) {
-      if (!(await holds(meta))) return undefined
-      const sql = `SELECT value FROM ${meta} WHERE name = $1`
+      if (!(await holds(t.meta))) return undefined
+      const sql = `SELECT value FROM ${t.meta} WHERE name = $1`
       const [row] = await read<{ value: string }>(sql, [name])
       return row?.value
     },
+    steps,
     async pending() {
-      const rows = (await holds(migrations))
-        ? await read<{ name: string }>(`SELECT name FROM ${migrations}`)
-        : []
-      const done = new Set(rows.map(({ name }) => name))
-      return steps.map(({ name }) => name).filter((name) => !done.has(name))
+      return (await steps()).filter(({ state }) => state === 'pending').map(({ name }) => name)
     },
+    serving: async () => (dialect.name === 'sqlite' ? undefined : countServing(read, t)),
     extensionTables: () => extensionTables(read, dialect, tablePrefix),
   }
+}
+
+function stepStates(known: readonly Step[], applied: readonly string[]): readonly StepState[] {
+  const done = new Set(applied)
+  const names = new Set(known.map(({ name }) => name))
+  return [
+    ...known.map(({ name, alone }) => {
+      const state = done.has(name) ? ('applied' as const) : ('pending' as const)
+      return { name, alone, state }
+    }),
+    ...applied
+      .filter((name) => !names.has(name))
+      .map((name) => ({ name, alone: false, state: 'of a newer version' as const })),
+  ]
 }
 
 /**

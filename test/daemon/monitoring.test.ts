@@ -111,6 +111,30 @@ await t.test('a wrong expression is found', (t) => {
   t.end()
 })
 
+await t.test('every alert has a case in which it fires, and one in which it does not', (t) => {
+  interface Case {
+    readonly alertname: string
+    readonly exp_alerts: readonly object[]
+  }
+  const rules = readFileSync(RULES, 'utf8').matchAll(/- alert: (\w+)/g)
+  const { tests } = parseYaml(
+    readFileSync(pathOf('prometheus/keyhook.rules.test.yaml'), 'utf8'),
+  ) as { readonly tests: readonly { readonly alert_rule_test: readonly Case[] }[] }
+  const cases = tests.flatMap((one) => one.alert_rule_test)
+  for (const [, name = ''] of rules) {
+    const own = cases.filter(({ alertname }) => alertname === name)
+    t.ok(
+      own.some(({ exp_alerts }) => exp_alerts.length > 0),
+      `${name} fires`,
+    )
+    t.ok(
+      own.some(({ exp_alerts }) => exp_alerts.length === 0),
+      `${name} is silent`,
+    )
+  }
+  t.end()
+})
+
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0
 if (process.env['CI'] === 'true') t.ok(hasPromtool, 'a machine of CI has promtool')
 if (hasPromtool) {

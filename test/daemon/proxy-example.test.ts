@@ -82,6 +82,14 @@ await t.test('Caddy obtains the certificate of the API, unless one is named', as
   t.match((await print('caddy --certificates /tls')).out, 'tls /tls/api.example.com.crt')
 })
 
+await t.test('Caddy may sign every certificate itself, and no other proxy does', async (t) => {
+  const { out } = await print('caddy --internal-ca')
+  t.equal(out.match(/^\ttls internal$/gm)?.length, 2)
+  t.notMatch(out, '.crt')
+  t.match(await print('nginx --internal-ca'), { code: 1, err: /--internal-ca is of Caddy/ })
+  t.equal((await print('caddy --internal-ca --certificates /tls')).code, 2)
+})
+
 await t.test('what is missing is named', async (t) => {
   const refusals = {
     KEYHOOK_BASE_URL: {},

@@ -234,7 +234,15 @@ for (const [what, damage] of Object.entries(DAMAGES)) {
     const refusal = /damaged|not a finished backup/
     await t.rejects(verifyBackup(copy, quiet), refusal)
     const to = join(copies, 'to')
-    const options = { ...quiet, to, revokeAll: false, resume: false, compare: undefined }
+    const options = {
+      ...quiet,
+      to,
+      revokeAll: false,
+      resume: false,
+      compare: undefined,
+      target: () => undefined,
+      programs: undefined,
+    }
     await t.rejects(restoreBackup(copy, options), refusal)
     t.throws(() => statSync(to), 'nothing was created')
   })

@@ -1,6 +1,6 @@
 /** The container image, as buildah of Debian builds and runs it: test/soak/tools.sh installs it. */
 import { spawnSync } from 'node:child_process'
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { MINUTE } from '../../lib/time.ts'
@@ -97,8 +97,20 @@ if (isRun) {
     const names = files.map((entry) => join(entry.parentPath, entry.name).slice(image.root.length))
     t.same(
       names.filter((name) => !/^\/lib(64|\/[\w-]+)\/[\w+.-]+\.so[\w.]*$/.test(name)).toSorted(),
-      ['/keyhook', '/usr/share/doc/keyhook/LICENSE'],
+      [
+        '/keyhook',
+        '/usr/share/doc/keyhook/LICENSE',
+        '/usr/share/doc/keyhook/THIRD-PARTY-LICENSES.txt',
+        '/usr/share/doc/keyhook/sbom.cdx.json',
+      ],
     )
+    const documents = join(image.root, 'usr/share/doc/keyhook')
+    const sbom = await readFile(join(documents, 'sbom.cdx.json'), 'utf8')
+    t.match(JSON.parse(sbom), { bomFormat: 'CycloneDX', specVersion: '1.5' })
+    const licences = await readFile(join(documents, 'THIRD-PARTY-LICENSES.txt'), 'utf8')
+    for (const name of ['koa 3', 'react 19', 'Node.js is licensed', 'GCC Runtime Library']) {
+      t.match(licences, name)
+    }
     t.match(image.config, {
       User: `${USER}:${USER}`,
       Entrypoint: ['/keyhook'],

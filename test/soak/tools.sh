@@ -1,11 +1,13 @@
 #!/bin/sh
-# Debian's builder of images, proxies, shells, and what checks units and rules; nothing comes from elsewhere, and no
-# service is started.
+# Debian's builder of images, proxies, PostgreSQL with its programs, shells, and what checks units and rules; nothing
+# comes from elsewhere, and no service is started.
 set -eu
-packages='buildah caddy nginx-light prometheus strace systemd zsh fish'
-has() { command -v "$1" > /dev/null || [ -x "/usr/sbin/$1" ]; }
+packages='buildah caddy nginx-light postgresql prometheus strace systemd zsh fish'
+has() {
+  command -v "$1" > /dev/null || [ -x "/usr/sbin/$1" ] || ls /usr/lib/postgresql/*/bin/"$1" > /dev/null 2>&1
+}
 missing=''
-for program in buildah caddy nginx promtool strace systemd-analyze zsh fish; do
+for program in buildah caddy nginx postgres promtool strace systemd-analyze zsh fish; do
   has "$program" || missing="$missing $program"
 done
 [ -z "$missing" ] && exit 0

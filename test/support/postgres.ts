@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chown, cp, mkdtemp, rm } from 'node:fs/promises'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -30,14 +30,26 @@ export const UNTIL_CLOSED = '{ read -r _ <&3; kill -INT $$; } >/dev/null 2>&1 & 
  * Its own sorts text as English does, so that whatever must compare bytewise has to say so; and it runs
  * nothing in the background, since the feed waits for every transaction of the server.
  *
- * @param options `durable`: as it comes out of the box, so that a commit outlives a power cut
+ * @param options.durable as it comes out of the box, so that a commit outlives a power cut
+ * @param options.programs folder of the server to start, whatever the environment names. Default: that of npm
  */
 export async function startPostgres(
-  options: { readonly durable?: boolean } = {},
+  options: { readonly durable?: boolean; readonly programs?: string } = {},
 ): Promise<PostgresServer> {
+  const settings = options.durable === true ? {} : UNSAFE
+  const { programs } = options
+  if (programs !== undefined) return inFolder((folder) => startIn(folder, settings, programs))
   const given = process.env['KEYHOOK_TEST_POSTGRES_URL']
   if (given !== undefined) return databasesOn(given)
-  return inFolder((folder) => startIn(folder, options.durable === true ? {} : UNSAFE))
+  return inFolder((folder) => startIn(folder, settings))
+}
+
+/** The newest server that Debian packages, with `pg_dump` beside it; undefined where there is none. */
+export function debianPostgres(): string | undefined {
+  const place = '/usr/lib/postgresql'
+  const versions = existsSync(place) ? readdirSync(place).map(Number) : []
+  const newest = versions.sort((a, b) => b - a)[0]
+  return newest === undefined ? undefined : join(place, String(newest), 'bin')
 }
 
 /**
@@ -75,9 +87,11 @@ const UNSAFE = { fsync: 'off', autovacuum: 'off' } as const
 async function startIn(
   folder: string,
   given: Readonly<Record<string, string>>,
+  installed?: string,
 ): Promise<PostgresServer> {
-  const template = process.env['KEYHOOK_TEST_POSTGRES_TEMPLATE']
-  const programs = await runnablePrograms(template ?? folder)
+  const template =
+    installed === undefined ? process.env['KEYHOOK_TEST_POSTGRES_TEMPLATE'] : undefined
+  const programs = installed ?? (await runnablePrograms(template ?? folder))
   const data = join(folder, 'data')
   if (template === undefined) initialize(programs, folder)
   else run('cp', ['-R', join(template, 'data'), data], folder)

@@ -2,18 +2,23 @@ import type { Site, Sites } from './sites.ts'
 import { IDLE_SECONDS } from './sites.ts'
 
 /** A Caddyfile. Caddy sets X-Forwarded-For itself, passes Host on, and limits no body. */
-export function printCaddy({ api, apps, healthPort, isCertified }: Sites): string {
+export function printCaddy({ api, apps, healthPort, certified }: Sites): string {
+  const tlsOf = ({ certificate }: Site): string => {
+    if (certificate === undefined) return ''
+    if (certified === 'by the proxy itself') return '\ttls internal\n'
+    return `\ttls ${certificate.chain} ${certificate.key}\n`
+  }
   const sites = [
     // Caddy obtains the certificate of a single name itself.
-    isCertified ? site(api, healthPort) : site({ ...api, certificate: undefined }, healthPort),
-    ...(apps === undefined ? [] : [site(apps, healthPort)]),
+    site(api, certified === 'apps only' ? '' : tlsOf(api), healthPort),
+    ...(apps === undefined ? [] : [site(apps, tlsOf(apps), healthPort)]),
   ]
   return `# Caddy 2 in front of Keyhook. The daemon bounds every body and every slow reader.\n\n${sites.join('\n')}`
 }
 
-function site({ name, port, certificate, upstreams }: Site, healthPort: number): string {
+function site({ name, port, upstreams }: Site, tls: string, healthPort: number): string {
   return `${addressOf(name, port)} {
-${certificate === undefined ? '' : `\ttls ${certificate.chain} ${certificate.key}\n`}\treverse_proxy ${upstreams.join(' ')} {
+${tls}\treverse_proxy ${upstreams.join(' ')} {
 		# What a stream says arrives as it is written.
 		flush_interval -1
 		# A daemon that starts again is waited for; one that stops says so first.

@@ -25,14 +25,16 @@ export interface Sites {
   readonly apps: Site | undefined
   /** Port of the API, where each daemon says whether it is ready. */
   readonly healthPort: number
-  /** Whether the certificate of the API was named; else a proxy may obtain one itself. */
-  readonly isCertified: boolean
+  /** Whose certificates are files; a proxy may obtain the others. */
+  readonly certified: 'all' | 'apps only' | 'by the proxy itself'
 }
 
 export interface SiteOptions {
   /** Hosts of daemons. Default: where this one listens. */
   readonly upstream?: readonly string[]
   readonly certificates?: string
+  /** The proxy signs every certificate itself: a network without public names. */
+  readonly internalCa?: boolean
 }
 
 type ProxiedConfig = Pick<
@@ -74,8 +76,13 @@ export function sitesOf(config: ProxiedConfig, options: SiteOptions): Sites {
         ? undefined
         : siteOf(new URL(appsUrl), '*.', folder, to(appsHost, appsPort)),
     healthPort: port,
-    isCertified: options.certificates !== undefined,
+    certified: certifiedBy(options),
   }
+}
+
+function certifiedBy({ certificates, internalCa = false }: SiteOptions): Sites['certified'] {
+  if (internalCa) return 'by the proxy itself'
+  return certificates === undefined ? 'apps only' : 'all'
 }
 
 function siteOf(

@@ -1,6 +1,7 @@
 import type { RandomBytes } from '../../../lib/engine/ports.ts'
 import { toHex } from '../../../lib/internal/bytes.ts'
 import { SECOND } from '../../../lib/time.ts'
+import type { LineLevel } from '../../config/log-settings.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { CountRequest, RouteOf } from '../../telemetry/request-metrics.ts'
 import type { ProcessTracing } from '../../telemetry/tracing.ts'
@@ -50,14 +51,14 @@ export function traceRequests(tracing: ProcessTracing, routeOf: RouteOf): Step {
 
 const MAX_PATH = 200
 
-/** Logs each request at `debug` after its end, without its query, which may contain secrets. */
-export function logRequests(log: Log): Step {
+/** Logs each request after its end, without its query, which may contain secrets. */
+export function logRequests(log: Log, level: LineLevel): Step {
   return function logRequests(ctx, next) {
-    if (!log.isLevelEnabled('debug')) return next()
+    if (level === 'off' || !log.isLevelEnabled(level)) return next()
     const begun = performance.now()
     ctx.res.once('close', () => {
       const { requestId, operation, principal } = ctx.state
-      log.debug(
+      log[level](
         {
           request_id: requestId,
           method: ctx.method,

@@ -5,6 +5,8 @@
  */
 import type { Instant } from '../../../lib/time.ts'
 import { openDatabase } from '../../sqlite/open.ts'
+import type { RestoredChanges } from './changes.ts'
+import { pauseStatements, revokeStatements } from './changes.ts'
 import { SQLITE } from '../../store/sql/sqlite/dialect.ts'
 import { queryOn } from '../../store/sql/sqlite/statement.ts'
 import { nameTables } from '../../store/sql/tables.ts'
@@ -16,15 +18,6 @@ import type { DatabaseFacts, KnownKey, Waiting } from './facts.ts'
 import { readFacts, validKeys, waitingDeliveries } from './facts.ts'
 
 export type { KnownKey, Waiting } from './facts.ts'
-
-/** Changes that a restore makes to its copy, before any daemon opens it. */
-export interface RestoredChanges {
-  /** Rows by name, of which the pause of sending is one. */
-  readonly meta: Readonly<Record<string, string>>
-  /** Revokes every key and ends every session. */
-  readonly revokeAll: boolean
-  readonly now: Instant
-}
 
 /** SQLite files, as backups use them. */
 export interface SqliteBackups {
@@ -58,22 +51,13 @@ export const sqliteBackups: SqliteBackups = {
   change: (file, changes) => writing(file, (query) => change(query, changes)),
 }
 
-async function change(query: Query, { meta, revokeAll, now }: RestoredChanges): Promise<number> {
-  for (const [name, value] of Object.entries(meta)) {
-    await query(
-      `INSERT INTO ${core.meta} (name, value) VALUES ($1, $2)
-       ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-      [name, value],
-    )
+async function change(query: Query, changes: RestoredChanges): Promise<number> {
+  let revoked = 0
+  for (const { sql, bind } of pauseStatements(core, changes)) await query(sql, bind)
+  for (const { sql, bind } of revokeStatements(core, changes)) {
+    revoked = (await query(sql, bind)).length
   }
-  if (!revokeAll) return 0
-  await query(`DELETE FROM ${core.sessions}`)
-  const rows = await query(
-    `UPDATE ${core.keys} SET revoked_at = COALESCE(revoked_at, $1), updated_at = $1,
-       ends_at = $1, line_revoked = 1 WHERE line_revoked = 0 AND ends_at > $1 RETURNING id`,
-    [now],
-  )
-  return rows.length
+  return revoked
 }
 
 async function reading<T>(file: string, work: (query: Query) => Promise<T>): Promise<T> {

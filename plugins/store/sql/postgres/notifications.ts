@@ -63,3 +63,14 @@ export async function lockAgainstAll(query: Query, t: Tables): Promise<void> {
     'daemons of an older version serve this database, and this version changes how work is kept: stop all of them first, then start this one',
   )
 }
+
+/** Processes that hold the lock of serving, of whatever version; nothing waits for this. */
+export async function countServing(query: Query, t: Tables): Promise<number> {
+  const [row] = await query<{ count: string }>(
+    `SELECT count(*) AS count FROM pg_locks
+     WHERE locktype = 'advisory' AND granted AND objsubid = 1
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+       AND (classid::bigint << 32) | objid::bigint = ${lockOf(t, 'serving')}`,
+  )
+  return Number(row?.count)
+}
