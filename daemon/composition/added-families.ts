@@ -108,15 +108,21 @@ function isDeclared(scope: string, scopes: Family['scopes']): boolean {
 
 function requireOwnNames(family: Family, taken: Taken): void {
   const { name, scopes, events, errors, operations } = family
+  const earlier = (at: number): readonly Operation[] => [
+    ...taken.operations,
+    ...operations.slice(0, at),
+  ]
   const clashes: readonly (readonly [what: string, name: string | undefined])[] = [
     ['family', taken.families.some((one) => one.name === name) ? name : undefined],
     ['scope', Object.keys(scopes).find((one) => taken.scopes.has(one))],
     ['event type', events.map(({ type }) => type).find((one) => taken.events.has(one))],
     ['error', Object.keys(errors.rows).find((one) => taken.errors.has(one))],
+    ['operation', operations.find((one, at) => earlier(at).some(({ id }) => id === one.id))?.id],
     [
-      'operation',
-      operations.find((one, at) => isTaken(one, [...taken.operations, ...operations.slice(0, at)]))
-        ?.id,
+      'operation at',
+      operations
+        .flatMap((one, at) => earlier(at).filter((other) => isAtOnePath(one, other)))
+        .map(({ method, path, id }) => `${method} ${path}, ${id}`)[0],
     ],
     [
       'command',
@@ -127,12 +133,9 @@ function requireOwnNames(family: Family, taken: Taken): void {
   if (clash !== undefined) throw new TypeError(`there is another ${clash[0]} ${String(clash[1])}`)
 }
 
-/** Whether another operation has its id, or a path that some request to it would match too. */
-function isTaken(one: Operation, others: readonly Operation[]): boolean {
-  return others.some(
-    (other) =>
-      other.id === one.id || (other.method === one.method && overlaps(other.path, one.path)),
-  )
+/** Whether some request would match both. */
+function isAtOnePath(one: Operation, other: Operation): boolean {
+  return other.method === one.method && overlaps(other.path, one.path)
 }
 
 function overlaps(a: string, b: string): boolean {

@@ -9,6 +9,7 @@ export type Given =
 type SettingName = keyof typeof SETTINGS
 
 const LISTENS = 'your own server listens'
+const ELSEWHERE = 'it names a daemon elsewhere, for the command line'
 const USERS = 'its users are those of your product'
 const APPS = 'options.families names no family that has apps'
 const FAMILIES = 'families are handed over in options.families'
@@ -21,6 +22,8 @@ export const DAEMON_ONLY = {
   connections: LISTENS,
   networkConnections: LISTENS,
   stopDelay: LISTENS,
+  url: ELSEWHERE,
+  key: ELSEWHERE,
   ownerEmail: USERS,
   ownerPassword: USERS,
   apps: 'published apps are served where appsPort is given',

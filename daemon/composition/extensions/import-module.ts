@@ -29,8 +29,10 @@ export async function importModule(
   }
 }
 
-/** The first line: an operator reads it in one line of the start. */
+/** The first line: an operator reads it in one line of the start, with what only the log of a request would show. */
 export function reasonOf(cause: unknown): string {
-  const text = cause instanceof Error ? cause.message : String(cause)
+  const { internal } = (cause ?? {}) as { readonly internal?: unknown }
+  const message = cause instanceof Error ? cause.message : String(cause)
+  const text = typeof internal === 'string' ? `${message} ${internal}` : message
   return text.split('\n')[0] ?? ''
 }
