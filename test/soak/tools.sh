@@ -1,11 +1,11 @@
 #!/bin/sh
-# Debian's builder of images, proxies, shells, and what checks units and rules; nothing comes from elsewhere, and no
-# service is started.
+# Debian's builder of images, proxies, shells, languages, and what checks units and rules; nothing comes from elsewhere,
+# and no service is started.
 set -eu
-packages='buildah caddy nginx-light prometheus strace systemd zsh fish'
+packages='buildah caddy nginx-light prometheus strace systemd zsh fish ruby puma php-cli sqlite3'
 has() { command -v "$1" > /dev/null || [ -x "/usr/sbin/$1" ]; }
 missing=''
-for program in buildah caddy nginx promtool strace systemd-analyze zsh fish; do
+for program in buildah caddy nginx promtool strace systemd-analyze zsh fish ruby puma php sqlite3; do
   has "$program" || missing="$missing $program"
 done
 [ -z "$missing" ] && exit 0
