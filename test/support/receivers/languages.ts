@@ -89,4 +89,13 @@ export const LANGUAGES: readonly Language[] = [
     judge: ['java', 'Judge'],
     standard: ['spring'],
   },
+  {
+    name: 'Rust',
+    page: 'rust.md',
+    version: ['cargo', '--version'],
+    installs: true,
+    // The page builds it with the receiver.
+    builds: [],
+    judge: ['target/debug/judge'],
+  },
 ]
