@@ -34,7 +34,7 @@ const ENDS_HALF_SENT = sized(
   ['httpserver', 'http', 'express', 'http.server', 'net/http', 'gin', 'spring'],
 )
 
-t.setTimeout(sized(10, 15, 30) * MINUTE)
+t.setTimeout(sized(15, 24, 40) * MINUTE)
 
 const cases = SIGNATURE_CASES.filter(({ form }) => form === 'service')
 const expected = cases.map(({ id, valid }) => `${id}\t${valid}`)
