@@ -5,6 +5,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { SQLITE_THREAD } from '../../plugins/executable.ts'
+import { VECTORS_ASSET } from '../docs/vectors.ts'
 import type { Arch, Toolchain } from './toolchain.ts'
 import { TOOLS, installToolchain } from './toolchain.ts'
 
@@ -50,6 +51,7 @@ async function assetsOf({ thread }: Bundles): Promise<Readonly<Record<string, st
   return {
     'package.json': join(ROOT, 'package.json'),
     [SQLITE_THREAD]: thread,
+    [VECTORS_ASSET]: join(ROOT, 'test/vectors/signature.json'),
     ...(await filesBelow('templates/', join(DIST, 'daemon/families/apps/templates'))),
     ...(await filesBelow('studio/', join(DIST, 'studio'))),
   }

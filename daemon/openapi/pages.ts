@@ -4,6 +4,7 @@ import { errorsPage } from '../docs/errors.ts'
 import { referencePage } from '../docs/page.ts'
 import { SCRIPT } from '../docs/script.ts'
 import { STYLE } from '../docs/style.ts'
+import { signatureVectors } from '../docs/vectors.ts'
 import type { Family } from '../operations/family.ts'
 import { describeApi } from './document.ts'
 
@@ -18,7 +19,10 @@ export interface ApiPage {
 const POLICY =
   "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** The API's documents: its description, its reference, and the target of every `doc_url`, each built when first read. */
+/**
+ * The API's documents: its description, its reference, the target of every `doc_url`, and the test vectors of
+ * signatures, each built when first read.
+ */
 export function apiPages(
   families: readonly Family[],
   rows: Readonly<Record<string, ErrorRow>>,
@@ -28,6 +32,7 @@ export function apiPages(
   // The reference is built from the served description.
   const reference = once(() => referencePage(JSON.parse(description()) as ApiDocument))
   const errors = once(() => errorsPage(rows))
+  const vectors = once(signatureVectors)
   const html = { type: 'text/html; charset=utf-8', policy: POLICY }
   return {
     '/v1/openapi.json': {
@@ -50,6 +55,12 @@ export function apiPages(
     },
     '/docs/reference.css': { type: 'text/css; charset=utf-8', body: STYLE },
     '/docs/reference.js': { type: 'text/javascript; charset=utf-8', body: SCRIPT },
+    '/docs/vectors/signature.json': {
+      type: 'application/json; charset=utf-8',
+      get body() {
+        return vectors()
+      },
+    },
   }
 }
 

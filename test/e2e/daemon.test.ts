@@ -77,6 +77,9 @@ await t.test('probes, metrics, documents and hosts', async (t) => {
   t.equal((await fetch(`${daemon.url}/metrics`)).status, 403)
   const errors = await (await fetch(`${daemon.url}/docs/errors`)).text()
   t.match(errors, 'id="invalid_key"')
+  const vectors = await fetch(`${daemon.url}/docs/vectors/signature.json`)
+  t.match(vectors.headers.get('content-type'), 'application/json')
+  t.equal(await vectors.text(), readFileSync(join(ROOT, 'test/vectors/signature.json'), 'utf8'))
   const misdirected = await new Promise<number | undefined>((resolve, reject) => {
     request(`${daemon.url}/v1/keys`, { headers: { host: 'evil.example.com' } }, (response) => {
       response.resume()

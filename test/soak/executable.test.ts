@@ -117,6 +117,8 @@ await t.test('it serves, mints a key by its command, and delivers what is signed
   const templates = await get<{ data: readonly { id: string }[] }>('/v1/templates')
   t.ok(templates.data.length > 2, 'the templates are in it')
   t.equal((await fetch(`${running.url}/docs`)).status, 200, 'and so is the page of the API')
+  const vectors = await fetch(`${running.url}/docs/vectors/signature.json`)
+  t.match(await vectors.json(), { version: 1 }, 'and the test vectors')
 })
 
 await t.test('documents are read by a child that is the executable', async (t) => {

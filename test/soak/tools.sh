@@ -1,13 +1,13 @@
 #!/bin/sh
-# Debian's builder of images, proxies, PostgreSQL with its programs, shells, and what checks units and rules; nothing
-# comes from elsewhere, and no service is started.
+# Debian's builder of images, proxies, PostgreSQL with its programs, shells, languages, and what checks units and rules;
+# nothing comes from elsewhere, and no service is started.
 set -eu
-packages='buildah caddy nginx-light postgresql prometheus strace systemd zsh fish'
+packages='buildah caddy nginx-light postgresql prometheus strace systemd zsh fish ruby puma php-cli sqlite3'
 has() {
   command -v "$1" > /dev/null || [ -x "/usr/sbin/$1" ] || ls /usr/lib/postgresql/*/bin/"$1" > /dev/null 2>&1
 }
 missing=''
-for program in buildah caddy nginx postgres promtool strace systemd-analyze zsh fish; do
+for program in buildah caddy nginx postgres promtool strace systemd-analyze zsh fish ruby puma php sqlite3; do
   has "$program" || missing="$missing $program"
 done
 [ -z "$missing" ] && exit 0
