@@ -115,7 +115,7 @@ export function createKeyCaches(options: {
     if (all.size === 0) caches.delete(account_id)
     if (cache === undefined) return
     cache.acknowledged = Infinity
-    for (const check of [...cache.waiting]) check()
+    for (const check of cache.waiting) check()
     for (const listener of cache.followers) listener()
   }
 
@@ -200,7 +200,7 @@ export function createKeyCaches(options: {
       } else {
         cache.acknowledged = Math.max(cache.acknowledged, number)
         cache.pending = cache.pending.filter((one) => one.number > cache.acknowledged)
-        for (const check of [...cache.waiting]) check()
+        for (const check of cache.waiting) check()
       }
       cache.until = Math.max(cache.until, clock.steady() + lease + DRIFT)
       return {

@@ -228,13 +228,13 @@ await t.test('a stream in which nothing happens', async (t) => {
     })
     await clock.advance(SECOND)
     isEnded = true
-    changes.emit({ kind: 'webhooks', id: 'a' })
+    void changes.emit({ kind: 'webhooks', id: 'a' })
     await clock.advance(0)
     t.same(
       opened.map(({ ended }) => ended),
       [false, false],
     )
-    changes.emit({ kind: 'key', id: 'a' })
+    void changes.emit({ kind: 'key', id: 'a' })
     await clock.advance(0)
     t.match(opened[0], { text: 'refused: app_archived', ended: true })
     t.equal(opened[1]?.ended, false)

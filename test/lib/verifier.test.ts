@@ -239,7 +239,7 @@ await t.test('a key is revoked with any ancestor, which takes precedence', async
     store.change('child', { expires_at: NOW - 1 })
     store.change(link, { revoked_at: NOW })
     store.suspended.add('acme')
-    changes.emit({ kind: 'key', id: link })
+    void changes.emit({ kind: 'key', id: link })
     t.equal(await outcome(LINE[2]), 'key_revoked', `case 40: the ${link} was revoked`)
   }
 })
@@ -255,7 +255,7 @@ await t.test('dropping a key drops what is below it and nothing else', async (t)
     return store.reads
   }
   const dropping = (id: string) => () => {
-    changes.emit({ kind: 'key', id: id })
+    void changes.emit({ kind: 'key', id: id })
   }
   t.equal(await readsAfter(dropping('nobody')), 0)
   t.equal(await readsAfter(dropping('grandchild')), 1)
@@ -263,7 +263,7 @@ await t.test('dropping a key drops what is below it and nothing else', async (t)
   t.equal(await readsAfter(dropping('root')), 3)
   t.equal(
     await readsAfter(() => {
-      changes.emit({ kind: 'account', id: 'acme' })
+      void changes.emit({ kind: 'account', id: 'acme' })
     }),
     3,
   )
@@ -275,11 +275,11 @@ await t.test(
     const { store, changes, outcome } = createWorld()
     t.equal(await outcome(LINE[1]), 'ok')
     store.suspended.add('acme')
-    changes.emit({ kind: 'account', id: 'acme' })
+    void changes.emit({ kind: 'account', id: 'acme' })
     t.equal(await outcome(LINE[1]), 'account_suspended')
     t.equal(await outcome(valueOf(9)), 'ok')
     store.suspended.delete('acme')
-    changes.emit({ kind: 'account', id: 'acme' })
+    void changes.emit({ kind: 'account', id: 'acme' })
     t.equal(await outcome(LINE[1]), 'ok')
   },
 )
@@ -300,7 +300,7 @@ await t.test('case 45: a fill that a drop overtook is not kept', async (t) => {
     const early = outcome(LINE[2])
     await turn()
     store.change('root', { revoked_at: NOW })
-    changes.emit(change)
+    void changes.emit(change)
     t.equal(store.reads, 1)
     release()
     t.equal(await early, 'ok', 'it began before the answer of who revoked')
@@ -329,7 +329,7 @@ await t.test('no verification that starts after a drop sees what was before it',
         } else if (step === 'change') {
           version += 1
           store.change('grandchild', { updated_at: version })
-          changes.emit({ kind: 'key', id: 'root' })
+          void changes.emit({ kind: 'key', id: 'root' })
         } else landings.shift()?.()
         await turn()
       }
@@ -348,7 +348,7 @@ await t.test('a store that cannot answer makes it unavailable, never invalid', a
   t.equal(await outcome(LINE[0]), 'ok')
   store.fault = new Error('the disk is gone')
   t.equal(await outcome(LINE[0]), 'ok', 'what is remembered needs no store')
-  changes.emit({ kind: 'key', id: 'root' })
+  void changes.emit({ kind: 'key', id: 'root' })
   t.equal(await outcome(LINE[0]), 'unavailable', 'nothing stale is served')
 })
 
@@ -362,7 +362,7 @@ await t.test('the memory is bounded, and what it lets go is read again', async (
   await verifier.verify(LINE[0])
   t.equal(store.reads, 4, 'the oldest was let go')
   store.change('root', { revoked_at: NOW })
-  changes.emit({ kind: 'key', id: 'root' })
+  void changes.emit({ kind: 'key', id: 'root' })
   for (const value of LINE) await t.rejects(verifier.verify(value), { code: 'key_revoked' })
   t.equal(store.reads, 7)
 })
@@ -378,9 +378,9 @@ await t.test(
       t.ok(verifier.verifyCached(hot))
     }
     t.equal(store.reads, 5, 'the hot value is read once, each of the others every time')
-    changes.emit({ kind: 'key', id: 'child' })
+    void changes.emit({ kind: 'key', id: 'child' })
     t.ok(verifier.verifyCached(hot))
-    changes.emit({ kind: 'key', id: 'root' })
+    void changes.emit({ kind: 'key', id: 'root' })
     t.equal(verifier.verifyCached(hot), undefined, 'still found by its key')
   },
 )

@@ -45,7 +45,7 @@ const withoutAll = (changes: Changes): Changes => ({
   remaining: () => changes.remaining(),
   listen(listener) {
     changes.listen((change) => {
-      if (change !== 'all') listener(change)
+      if (change !== 'all') void listener(change)
     })
   },
 })
@@ -55,7 +55,7 @@ const withoutWaiting = (changes: Changes): Changes => ({
   remaining: () => changes.remaining(),
   listen(listener) {
     changes.listen((change) => {
-      listener(change)
+      void listener(change)
     })
   },
 })

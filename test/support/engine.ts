@@ -177,7 +177,7 @@ export async function createBench(t: TestFolder, options: BenchOptions = {}): Pr
     },
     plainWebhook: plain,
     forget() {
-      client.changes.emit('all')
+      void client.changes.emit('all')
     },
     async addWebhook(name, changes = {}) {
       const webhook = { ...plain(name), ...changes }
