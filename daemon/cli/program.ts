@@ -86,6 +86,12 @@ const OWN_COMMANDS = [
 const WITHOUT_LOGIN: ReadonlySet<string | undefined> = new Set([
   'serve',
   'dispatch',
+  'doctor',
+  'backup',
+  'upgrade',
+  'outbox',
+  'proxy-example',
+  'completion',
   'login',
   'logout',
 ])

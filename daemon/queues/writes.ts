@@ -1,9 +1,9 @@
 import type { PlatformStore, PlatformTx } from '../../plugins/platform/contract.ts'
 import type { WriteOptions } from '../../lib/engine/ports.ts'
 import type { Call } from '../operations/call.ts'
-import type { Platform } from '../platform.ts'
 import type { FairQueue } from './fair-queue.ts'
 import { createFairQueue } from './fair-queue.ts'
+import type { Principal } from '../authority/principal.ts'
 import { holderOf } from '../authority/principal.ts'
 
 /** Maximum concurrent units of work. While one commits, the next is ready: the writer is never idle. */
@@ -34,7 +34,8 @@ export function writeInTurn<T>(
   work: (tx: PlatformTx) => Promise<T>,
 ): Promise<T> {
   const { signal, begin } = waiting()
-  return inTurn(platform, { holder: holderOf(principal, ip), signal }, async (options) => {
+  const turn = { holder: holderOf(principal, ip), signal }
+  return inTurn({ platform, principal }, turn, async (options) => {
     await begin()
     return platform.store.write(work, options)
   })
@@ -49,18 +50,23 @@ export function writeBegun<T>(
   work: (tx: PlatformTx) => Promise<T>,
 ): Promise<T> {
   const turn = { holder: holderOf(principal, ip), kept: true }
-  return inTurn(platform, turn, (options) => platform.store.write(work, options))
+  return inTurn({ platform, principal }, turn, (options) => platform.store.write(work, options))
 }
 
-/** Gives the turn to others at the commit: that a change is applied everywhere may take as long as a lease. */
+/**
+ * Gives the turn to others at the commit: that a change is applied everywhere may take as long as a lease. A unit that
+ * found a change of its account made, and made none itself, waits for it too.
+ */
 async function inTurn<T>(
-  { queues }: Pick<Platform, 'queues'>,
+  { platform, principal }: Pick<Call, 'platform'> & { readonly principal: Principal | undefined },
   turn: Parameters<FairQueue>[0],
   write: (options: WriteOptions) => Promise<T>,
 ): Promise<T> {
   const applied: Promise<void>[] = []
   const whenApplied = (later: Promise<void>): unknown => applied.push(later)
-  const result = await queues.writes(turn, () => write({ whenApplied }))
-  await Promise.all(applied)
+  const result = await platform.queues.writes(turn, () => write({ whenApplied }))
+  const account = principal?.account_id ?? null
+  const settled = account === null ? undefined : platform.keyCaches.settled(account)
+  await Promise.all([...applied, settled])
   return result
 }

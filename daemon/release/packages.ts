@@ -26,6 +26,14 @@ export function readLock(root: string): Lock {
  * bundled.
  */
 const BUNDLED = [
+  '@codemirror/commands',
+  '@codemirror/lang-css',
+  '@codemirror/lang-html',
+  '@codemirror/lang-javascript',
+  '@codemirror/language',
+  '@codemirror/state',
+  '@codemirror/view',
+  '@lezer/highlight',
   '@mantine/core',
   '@mantine/hooks',
   '@modelcontextprotocol/server',

@@ -48,6 +48,11 @@ export interface KeyCaches {
   position(holder: CacheHolder): string | undefined
   /** Calls `listener` at each change that concerns the holder, and at the end. The returned function ends that. */
   follow(holder: CacheHolder, listener: () => void): () => void
+  /**
+   * Resolves once every change of an account that was made before is applied by all holders that it concerns, or
+   * may not be used any more: for the answer to a request that found the change made.
+   */
+  settled(accountId: string): Promise<void> | undefined
   /** Ends a lease: changes no longer wait for it. */
   end(holder: CacheHolder): void
 }
@@ -94,6 +99,8 @@ export function createKeyCaches(options: {
 }): KeyCaches {
   const { changes, clock, newId, mayHaveHolders = false } = options
   const caches = new Map<string | null, Owned>()
+  /** Changes that are being passed on, by account. */
+  const passing = new Map<string | undefined, Set<Promise<void>>>()
   const unknownUntil = mayHaveHolders ? clock.steady() + LEASE : -Infinity
 
   const owned = (account: string | null): Owned => caches.get(account) ?? new Map<string, Cache>()
@@ -174,8 +181,19 @@ export function createKeyCaches(options: {
         if (cache !== undefined) waits.push(pass(cache, shown(change, account_id)))
       }
     }
-    return allOf(waits)
+    const passed = allOf(waits)
+    if (passed !== undefined) remember(change === 'all' ? undefined : accountOf(change), passed)
+    return passed
   })
+
+  function remember(account: string | undefined, passed: Promise<void>): void {
+    const all = passing.get(account) ?? new Set()
+    passing.set(account, all.add(passed))
+    void passed.then(() => {
+      all.delete(passed)
+      if (all.size === 0) passing.delete(account)
+    })
+  }
 
   function concerned(change: KeyChange | 'all'): readonly (readonly [string | null, Owned])[] {
     const account = change === 'all' ? undefined : accountOf(change)
@@ -214,6 +232,11 @@ export function createKeyCaches(options: {
       const cache = changes.isCurrent() ? find(holder) : undefined
       return cache && positionOf(cache)
     },
+    settled(accountId) {
+      const left = unknownUntil - clock.steady()
+      const waits = [accountId, undefined].flatMap((account) => [...(passing.get(account) ?? [])])
+      return allOf(left > 0 ? [...waits, delayed(left)] : waits)
+    },
     follow(holder, listener) {
       const cache = find(holder)
       cache?.followers.add(listener)
@@ -228,10 +251,15 @@ function positionOf({ epoch, last }: Cache): string {
 }
 
 /** Undefined for a position of another cache, and for one after which not every change is known. */
-function numberOf(applied: string | null, { epoch, floor, last }: Cache): number | undefined {
+function numberOf(
+  applied: string | null,
+  { epoch, floor, last, acknowledged }: Cache,
+): number | undefined {
   const [begin, text = ''] = applied?.split('.') ?? []
   const number = Number(text)
-  const isOwn = begin === epoch && /^\d{1,15}$/.test(text) && number >= floor && number <= last
+  // Not before what it acknowledged: changes after that are not kept, and it would never learn of them again.
+  const least = Math.max(floor, acknowledged)
+  const isOwn = begin === epoch && /^\d{1,15}$/.test(text) && number >= least && number <= last
   return isOwn ? number : undefined
 }
 

@@ -11,7 +11,7 @@ const WIDTHS = [
  * What an app may do in its frame. It keeps its own origin, which is never ours, so it has storage of its own; it can
  * neither navigate this page nor open dialogs over it.
  */
-const SANDBOX = 'allow-scripts allow-same-origin allow-forms allow-popups allow-downloads'
+const SANDBOX = 'allow-scripts allow-same-origin allow-forms allow-popups'
 
 /** The current files of an app, on the apps' own host: another origin, which cannot reach this page. */
 export function Preview() {

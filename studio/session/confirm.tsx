@@ -2,7 +2,7 @@ import { Button, Modal, PasswordInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ApiError } from 'keyhook/client'
 import type { ReactNode, SubmitEvent } from 'react'
-import { createContext, useCallback, useContext, useState } from 'react'
+import { createContext, useCallback, useContext, useEffect, useState } from 'react'
 import { api } from '../api/client.ts'
 import { Problem } from '../parts/problem.tsx'
 import { isSignedOut, session } from './session.ts'
@@ -58,6 +58,15 @@ const TEXTS = {
   'sign in': { title: 'Sign in again', why: 'Your session has ended. What you typed is kept.' },
 } as const
 
+/** No page in a frame may take the focus while a password is typed; returns how that ends. */
+function silenceFrames(): () => void {
+  const frames = [...document.querySelectorAll('iframe')].filter(({ inert }) => !inert)
+  for (const frame of frames) frame.inert = true
+  return () => {
+    for (const frame of frames) frame.inert = false
+  }
+}
+
 function PasswordDialog({ need, confirmed, canceled }: Asked) {
   const { data } = useQuery({ ...session, enabled: false })
   const [password, setPassword] = useState('')
@@ -77,6 +86,8 @@ function PasswordDialog({ need, confirmed, canceled }: Asked) {
       setBusy(false)
     }
   }
+
+  useEffect(silenceFrames, [])
 
   const { title, why } = TEXTS[need]
   return (

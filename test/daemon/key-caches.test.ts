@@ -100,6 +100,26 @@ await t.test(
   },
 )
 
+await t.test('a revocation that is repeated is answered no sooner', async (t) => {
+  const { world, clock, mint, renew } = await open(t)
+  const { position } = await renew(randomUUID(), null, world.user)
+  t.ok(position)
+  const { id } = await mint()
+  let answered = 0
+  const ask = async (headers = {}) => {
+    await world.request('DELETE', `/v1/keys/${id}`, { headers })
+    answered += 1
+  }
+  const first = ask({ 'idempotency-key': 'one' })
+  await clock.advance(10)
+  const others = [ask(), ask({ 'idempotency-key': 'one' })]
+  await clock.advance(LEASE - 20)
+  t.equal(answered, 0)
+  await clock.advance(20)
+  await Promise.all([first, ...others])
+  t.equal(answered, 3)
+})
+
 await t.test('a key caches keys of its account', async (t) => {
   const { world, mint, renew, verify } = await open(t)
   const cache = randomUUID()

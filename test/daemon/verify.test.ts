@@ -214,6 +214,7 @@ await t.test('whoever may read all keys of an account verifies them', async (t) 
   t.equal(codeOf(await ask({ key }, world.operator)), '200')
   t.equal(codeOf(await ask({ key }, other.key)), '403 insufficient_scope')
   t.equal(codeOf(await ask({ key }, pinned.key)), '403 key_pinned')
+  t.equal(codeOf(await ask({ keys: [{ key }] }, key)), '403 operator_required', 'one at a time')
   t.equal(codeOf(await ask({ key }, null)), '401 missing_credentials')
 })
 

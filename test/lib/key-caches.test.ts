@@ -65,6 +65,30 @@ await t.test('or once the lease that it had at the change has ended', async (t) 
   t.match(caches.renew(ACME, 'epoch1.0')?.changes, [{ id: 'key_1' }], 'it is told again')
 })
 
+await t.test('a late renewal does not take back what was acknowledged', async (t) => {
+  const { changes, caches } = open()
+  leased(caches)
+  void changes.emit(OF_KEY)
+  caches.renew(ACME, 'epoch1.1')
+  // Of a holder that took a late response for the last: it would never learn of the change again.
+  t.match(caches.renew(ACME, 'epoch1.0'), { reset: true, position: 'epoch1.1' })
+})
+
+await t.test('whoever finds a change made waits for it too', async (t) => {
+  const { clock, changes, caches } = open()
+  leased(caches)
+  t.equal(caches.settled('acc_1'), undefined)
+  void changes.emit(OF_KEY)
+  t.equal(caches.settled('acc_2'), undefined, 'not for that of another account')
+  const isSettled = watch(caches.settled('acc_1'))
+  await clock.advance(1)
+  t.notOk(isSettled())
+  caches.renew(ACME, 'epoch1.1')
+  await clock.advance(1)
+  t.ok(isSettled())
+  t.equal(caches.settled('acc_1'), undefined)
+})
+
 await t.test('whoever holds none is not waited for', async (t) => {
   const { clock, changes, caches } = open()
   t.equal(changes.emit(OF_KEY), undefined)

@@ -96,7 +96,10 @@ export async function resumeSession(
   if (found.session.seen_at + SEEN_EVERY <= now) {
     const turn = { holder: `account ${account.id}`, kept: true }
     await queues.writes(turn, () =>
-      store.write((tx) => tx.accounts.touchSession(hash, { seen_at: now })),
+      // Nobody caches it: this unit need not wait for changes of others either.
+      store.write((tx) => tx.accounts.touchSession(hash, { seen_at: now }), {
+        whenApplied: () => undefined,
+      }),
     )
   }
   return toUserPrincipal(found.user, found.session)

@@ -10,6 +10,8 @@ import type { Tree } from '../../trees/tree.ts'
 const MAX_COMPARED_BYTES = 262_144
 /** Bytes of the diffs of several files, after which those of further files are left out. */
 const MAX_DIFF_BYTES = 262_144
+/** Files that are compared: each is read from where the bytes are stored, which may be far away. */
+const MAX_COMPARED_FILES = 500
 
 /** Why a changed file has no diff. */
 export const OMISSIONS = ['binary', 'too_large', 'too_many'] as const
@@ -43,8 +45,8 @@ export async function diffTrees(
   const changes = changesOf(from, to).filter((one) => path === undefined || one.path === path)
   const files: DiffedFile[] = []
   let text = ''
-  for (const change of changes) {
-    if (text.length > MAX_DIFF_BYTES) {
+  for (const [index, change] of changes.entries()) {
+    if (index >= MAX_COMPARED_FILES || text.length > MAX_DIFF_BYTES) {
       files.push({ ...change, added: null, removed: null, omitted: 'too_many' })
       continue
     }

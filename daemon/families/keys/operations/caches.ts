@@ -5,6 +5,7 @@ import { kernelError } from '../../../../lib/errors.ts'
 import type { Millis } from '../../../../lib/time.ts'
 import { SECOND } from '../../../../lib/time.ts'
 import type { Principal } from '../../../authority/principal.ts'
+import { httpError } from '../../../operations/errors.ts'
 import type { StreamEvent } from '../../../operations/operation.ts'
 import { operation } from '../../../operations/operation.ts'
 import type { Platform } from '../../../platform.ts'
@@ -39,9 +40,10 @@ export const renewCache = operation({
   path: '/v1/keys/caches',
   input: { body: cacheRenewal },
   output: cacheLease,
-  errors: ['key_cache_limit_reached', 'unavailable'],
+  errors: ['key_cache_limit_reached', 'capability_unavailable', 'unavailable'],
   example: { body: { cache_id: EXAMPLE_CACHE_ID, applied: null }, response: exampleLease },
   async run({ platform, principal, body }) {
+    requireServed(platform, principal)
     await platform.rememberKeyCaches()
     const renewal = attempt(platform.keyCaches, holderOf(principal, body.cache_id), body.applied)
     if (renewal === undefined) throw kernelError('unavailable', { internal: 'no lease is held' })
@@ -49,6 +51,14 @@ export const renewCache = operation({
     return { ...others, changes: [...renewal.changes], lease_ms: lease }
   },
 })
+
+/**
+ * Processes that share a store acknowledge changes one after the other, so that the silence of one account's cache
+ * would hold up the changes of all: there the operator alone has caches.
+ */
+function requireServed({ store }: Pick<Platform, 'store'>, { type }: Principal): void {
+  if (store.manyProcesses === true && type !== 'operator') throw httpError('capability_unavailable')
+}
 
 function attempt(caches: KeyCaches, holder: CacheHolder, applied: string | null) {
   try {

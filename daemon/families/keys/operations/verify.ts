@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { KeyhookError, kernelError } from '../../../../lib/errors.ts'
 import type { VerifiedKey } from '../../../../lib/engine/verifier.ts'
+import { httpError } from '../../../operations/errors.ts'
 import type { Principal } from '../../../authority/principal.ts'
 import type { Call } from '../../../operations/call.ts'
 import { operation } from '../../../operations/operation.ts'
@@ -24,7 +25,7 @@ const VERIFYING = {
   access: { scope: 'keys:read', pinned: 'refused', service: true },
   agent: { omit: 'Of a backend that other callers call with their keys.' },
   emits: ['keys'],
-  errors: ['invalid_scope'],
+  errors: ['invalid_scope', 'operator_required'],
   unmetered: 'operator',
 } as const
 
@@ -51,6 +52,7 @@ export const verifyBatch = operation({
   path: '/v1/keys/verify/batch',
   input: { body: verifyManyBody },
   output: verifyManyAnswer,
+  access: 'operator',
   example: { body: { keys: [ONE] }, response: { data: [exampleVerdict] } },
   run: ({ body, ...call }) => judgeAll(call, body),
 })
@@ -61,6 +63,8 @@ async function judgeAll(
   call: Asking,
   { keys }: z.output<typeof verifyManyBody>,
 ): Promise<z.input<typeof verifyManyAnswer>> {
+  // Each value is a read of its own, and a request is counted as one.
+  if (call.principal.type !== 'operator') throw httpError('operator_required')
   const verdicts = keys.map((one, index) => judge(call, one, `body.keys[${index}]`))
   return { data: await Promise.all(verdicts) }
 }
@@ -90,7 +94,7 @@ async function judge(call: Asking, one: VerifyInput, location: string): Promise<
   }
 }
 
-/** A key of another account is as unknown as one that never existed, to all but the operator. */
+/** A live key of another account is as unknown as one that never existed, to all but the operator. */
 function requireOwn({ type, account_id }: Principal, { key }: VerifiedKey): void {
   if (type !== 'operator' && key.account_id !== account_id) throw kernelError('invalid_key')
 }
