@@ -108,7 +108,10 @@ const CLIENTS: Readonly<
       await writeFile(join(folder, 'main.go'), DRIVE_GO)
       execFileSync('go', ['vet', './...'], { cwd: folder, stdio: 'inherit' })
       execFileSync('go', ['build', '-o', 'drive', '.'], { cwd: folder, stdio: 'inherit' })
-      return spawn('./drive', [url, TOKEN], { cwd: folder, stdio: ['pipe', 'pipe', 'inherit'] })
+      return spawn(join(folder, 'drive'), [url, TOKEN], {
+        cwd: folder,
+        stdio: ['pipe', 'pipe', 'inherit'],
+      })
     },
   },
 }
