@@ -20,7 +20,7 @@ import { IS_SOAK, sized } from '../support/soak.ts'
 
 t.setTimeout(19 * MINUTE)
 
-const EVENTS = sized(1000, 5000, 10_000)
+const EVENTS = sized(1000, 3000, 10_000)
 const PUBLISHERS = 32
 /** Killed when this many events were acknowledged. */
 const KILLS = sized([500], [1500, 4000], [1500, 4000, 7500])

@@ -18,7 +18,7 @@ import { startUntouched } from '../support/untouched.ts'
 t.setTimeout(10 * MINUTE)
 
 /** One of so many is uploaded, and all that are harmless; test/plugins reads each, without a daemon. */
-const STRIDE = sized(4, 1)
+const STRIDE = sized(4, 2, 1)
 const MIB = 1024 * 1024
 /** By how many MiB the daemon may grow, whatever a document is. */
 const MAX_GROWTH = 32
