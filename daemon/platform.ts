@@ -105,13 +105,17 @@ export interface Machine {
 }
 
 /** Keys and webhooks. */
+/** As `KeyCaches`, whose first lease is preceded by a mark in the store: a process that follows waits for holders. */
+export interface RememberedCaches extends Omit<KeyCaches, 'renew'> {
+  /** As in `KeyCaches`. */
+  renew(...args: Parameters<KeyCaches['renew']>): Promise<ReturnType<KeyCaches['renew']>>
+}
+
 export interface Kernel {
   readonly engine: Engine
   readonly verifier: Verifier
   /** Leases of caches that other backends hold. */
-  readonly keyCaches: KeyCaches
-  /** Records once, before the first lease, that there may be holders: a process that follows waits for them. */
-  rememberKeyCaches(): Promise<void>
+  readonly keyCaches: RememberedCaches
   readonly keyring: Keyring
   readonly universe: ScopeUniverse
   readonly names: BrandNames

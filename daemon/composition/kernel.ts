@@ -77,7 +77,7 @@ export async function createKernel(parts: Parts): Promise<Kernel> {
   })
   const keyCaches = await openKeyCaches(store, parts)
   const eventPositions = await openEventPositions(store, random)
-  return { engine, verifier, ...keyCaches, keyring, universe, names, eventTypes, eventPositions }
+  return { engine, verifier, keyCaches, keyring, universe, names, eventTypes, eventPositions }
 }
 
 /** The scopes of families that are served, those of the settings, and of a daemon those of the specification. */

@@ -1,6 +1,6 @@
 import { createKeyCaches } from '../../lib/engine/key-caches.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
-import type { Kernel, Machine } from '../platform.ts'
+import type { Machine, RememberedCaches } from '../platform.ts'
 
 /** Present once a cache outside of the daemon has held a lease. */
 const META_NAME = 'key_caches'
@@ -13,19 +13,20 @@ const META_NAME = 'key_caches'
 export async function openKeyCaches(
   store: PlatformStore,
   { clock, newId }: Pick<Machine, 'clock' | 'newId'>,
-): Promise<Pick<Kernel, 'keyCaches' | 'rememberKeyCaches'>> {
+): Promise<RememberedCaches> {
   let isRemembered = (await store.accounts.meta(META_NAME)) !== undefined
+  const caches = createKeyCaches({
+    changes: store.changes,
+    clock,
+    newId,
+    mayHaveHolders: isRemembered && store.manyProcesses !== true,
+  })
   return {
-    keyCaches: createKeyCaches({
-      changes: store.changes,
-      clock,
-      newId,
-      mayHaveHolders: isRemembered && store.manyProcesses !== true,
-    }),
-    async rememberKeyCaches() {
-      if (isRemembered) return
-      await store.write((tx) => tx.accounts.putMetaOnce(META_NAME, 'used'))
+    ...caches,
+    async renew(holder, applied) {
+      if (!isRemembered) await store.write((tx) => tx.accounts.putMetaOnce(META_NAME, 'used'))
       isRemembered = true
+      return caches.renew(holder, applied)
     },
   }
 }

@@ -56,15 +56,16 @@ async function make(output: string, repository: string | undefined): Promise<Mad
   }
 }
 
-async function publish(tarball: string): Promise<void> {
+/** The tarball is of the commit, the notes and the licences of the folder. */
+async function requireCommitted(): Promise<void> {
   const { stdout } = await exec('git', ['status', '--porcelain'], { cwd: ROOT })
   if (stdout !== '') throw new Error('there are changes that are not committed')
-  await exec('npm', ['publish', tarball], { cwd: ROOT })
 }
 
+if (!values['dry-run']) await requireCommitted()
 const { tarball, faults } = await make(values.output, values.repository)
 for (const fault of faults) process.stderr.write(`${fault}\n`)
 if (faults.length > 0) process.exitCode = 1
-else if (!values['dry-run']) await publish(tarball)
+else if (!values['dry-run']) await exec('npm', ['publish', tarball], { cwd: ROOT })
 const what = faults.length > 0 ? 'refused' : values['dry-run'] ? 'may be published' : 'published'
 process.stdout.write(`${relative(process.cwd(), tarball)}: ${what}\n`)

@@ -57,7 +57,7 @@ export interface KeyCaches {
   end(holder: CacheHolder): void
 }
 
-/** As many caches as an account may hold at a time. */
+/** As many caches as an account may hold at a time, of one process. */
 export const MAX_CACHES = 4
 
 export class CacheLimitError extends Error {

@@ -1,5 +1,5 @@
 import { createAcknowledgements } from '../../lib/engine/acknowledgements.ts'
-import type { Changes } from '../../lib/engine/changes.ts'
+import type { Change, Changes } from '../../lib/engine/changes.ts'
 import type { Lease } from '../../lib/engine/lease.ts'
 import type { KeyCaches } from '../../lib/engine/key-caches.ts'
 import { createKeyCaches } from '../../lib/engine/key-caches.ts'
@@ -40,22 +40,13 @@ interface ProcessDefects extends RemoteDefects {
   readonly forgetsNothing?: boolean
 }
 
-const withoutAll = (changes: Changes): Changes => ({
+/** Changes for which nobody waits, and of which some are not told. */
+const toldWhere = (changes: Changes, isTold: (change: Change | 'all') => boolean): Changes => ({
   isCurrent: () => changes.isCurrent(),
   remaining: () => changes.remaining(),
   listen(listener) {
     changes.listen((change) => {
-      if (change !== 'all') void listener(change)
-    })
-  },
-})
-
-const withoutWaiting = (changes: Changes): Changes => ({
-  isCurrent: () => changes.isCurrent(),
-  remaining: () => changes.remaining(),
-  listen(listener) {
-    changes.listen((change) => {
-      void listener(change)
+      if (isTold(change)) void listener(change)
     })
   },
 })
@@ -172,7 +163,7 @@ export async function simulateAuthority(
   }
 }
 
-/** Half of all runs have a process that is cut off, a third one that is stopped. */
+/** One of six is cut off for a while, one of nine is stopped. */
 function disturb(world: World, machine: Machine): void {
   const { random } = world
   if (random.oneIn(6)) {
@@ -222,13 +213,15 @@ function createProcess(
   const { clock } = machine
   const verifier = createVerifier({
     store: { findChain: (hash) => machine.ask(() => findChain(hash)) },
-    changes: forgetsNothing ? withoutAll(lease.changes) : lease.changes,
+    changes: forgetsNothing
+      ? toldWhere(lease.changes, (change) => change !== 'all')
+      : lease.changes,
     clock,
     prefix: PREFIX,
   })
   let caches = 0
   const keyCaches = createKeyCaches({
-    changes: leavesRemote ? withoutWaiting(lease.changes) : lease.changes,
+    changes: leavesRemote ? toldWhere(lease.changes, () => true) : lease.changes,
     clock,
     newId: () => `${id}-${(caches += 1)}`,
   })

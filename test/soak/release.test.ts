@@ -31,5 +31,5 @@ if (IS_SOAK) {
     t.match(readFileSync(join(output, 'SHA256SUMS'), 'utf8'), /^[0-9a-f]{64} {2}keyhook-/)
   })
 } else {
-  t.pass('the soak builds a release twice')
+  t.comment('the soak builds a release twice')
 }

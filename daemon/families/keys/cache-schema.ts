@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LEASE } from '../../../lib/engine/lease.ts'
+import { DRIFT, LEASE } from '../../../lib/engine/lease.ts'
 
 export const cacheId = z.uuid().meta({
   description: 'Chosen by you at random; never the same for two caches.',
@@ -31,7 +31,7 @@ export const cacheLease = z
         description: 'Changes that you have not acknowledged. Apply them before the lease.',
       }),
     lease_ms: z.int().meta({
-      description: `How long the cache may be used, from before you sent the request: at most ${LEASE}.`,
+      description: `How long the cache may be used, from before you sent the request: at most ${LEASE - DRIFT}.`,
     }),
   })
   .meta({ id: 'KeyCacheLease' })

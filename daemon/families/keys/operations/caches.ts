@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { CacheHolder, KeyCaches } from '../../../../lib/engine/key-caches.ts'
+import type { CacheHolder } from '../../../../lib/engine/key-caches.ts'
 import { CacheLimitError } from '../../../../lib/engine/key-caches.ts'
 import { kernelError } from '../../../../lib/errors.ts'
 import type { Millis } from '../../../../lib/time.ts'
@@ -27,7 +27,7 @@ const CACHING = {
 } as const
 
 /** The operator without an account caches keys of every account, anybody else those of one. */
-export function holderOf(principal: Principal, id: string): CacheHolder {
+export function cacheHolderOf(principal: Principal, id: string): CacheHolder {
   return { account_id: principal.account_id, id }
 }
 
@@ -44,8 +44,7 @@ export const renewCache = operation({
   example: { body: { cache_id: EXAMPLE_CACHE_ID, applied: null }, response: exampleLease },
   async run({ platform, principal, body }) {
     requireServed(platform, principal)
-    await platform.rememberKeyCaches()
-    const renewal = attempt(platform.keyCaches, holderOf(principal, body.cache_id), body.applied)
+    const renewal = await attempt(platform, cacheHolderOf(principal, body.cache_id), body.applied)
     if (renewal === undefined) throw kernelError('unavailable', { internal: 'no lease is held' })
     const { lease, ...others } = renewal
     return { ...others, changes: [...renewal.changes], lease_ms: lease }
@@ -60,9 +59,13 @@ function requireServed({ store }: Pick<Platform, 'store'>, { type }: Principal):
   if (store.manyProcesses === true && type !== 'operator') throw httpError('capability_unavailable')
 }
 
-function attempt(caches: KeyCaches, holder: CacheHolder, applied: string | null) {
+async function attempt(
+  { keyCaches }: Pick<Platform, 'keyCaches'>,
+  holder: CacheHolder,
+  applied: string | null,
+) {
   try {
-    return caches.renew(holder, applied)
+    return await keyCaches.renew(holder, applied)
   } catch (cause) {
     throw cause instanceof CacheLimitError ? keyError('key_cache_limit_reached') : cause
   }
@@ -80,7 +83,7 @@ export const endCache = operation({
   errors: [],
   example: { query: { cache_id: EXAMPLE_CACHE_ID }, response: {} },
   run({ platform, principal, query }) {
-    platform.keyCaches.end(holderOf(principal, query.cache_id))
+    platform.keyCaches.end(cacheHolderOf(principal, query.cache_id))
     return Promise.resolve({})
   },
 })
@@ -100,7 +103,7 @@ export const followCache = operation({
     response: { position: '01890a5d-ac96-774b-bcce-b302099a8057.1' },
   },
   run: ({ platform, principal, query, left }) =>
-    Promise.resolve(streamChanges(platform, holderOf(principal, query.cache_id), left)),
+    Promise.resolve(streamChanges(platform, cacheHolderOf(principal, query.cache_id), left)),
 })
 
 /** Interval of looking whether the lease has ended. */

@@ -6,7 +6,7 @@ import type { Principal } from '../../../authority/principal.ts'
 import type { Call } from '../../../operations/call.ts'
 import { operation } from '../../../operations/operation.ts'
 import { isoOrNull } from '../../wire.ts'
-import { holderOf } from './caches.ts'
+import { cacheHolderOf } from './caches.ts'
 import { explainInvalid, requireDeclared, requireNeed } from '../need.ts'
 import {
   exampleVerdict,
@@ -101,7 +101,7 @@ function requireOwn({ type, account_id }: Principal, { key }: VerifiedKey): void
 
 function positionOf({ platform, principal }: Asking, { cache_id }: VerifyInput) {
   if (cache_id === undefined) return undefined
-  return platform.keyCaches.position(holderOf(principal, cache_id))
+  return platform.keyCaches.position(cacheHolderOf(principal, cache_id))
 }
 
 /** Null also for a key of an account whose changes the cache does not learn of. */
