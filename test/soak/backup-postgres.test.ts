@@ -37,7 +37,7 @@ if (programs === undefined) {
   process.exit(0)
 }
 
-const BACKUPS = sized(2, 5, 20)
+const BACKUPS = sized(2, 3, 20)
 const PUBLISHERS = 4
 const BATCH = 20
 const PASSPHRASE = 'correct horse battery staple'

@@ -9,7 +9,7 @@ import { answerWith, startReceiver } from '../support/receiver.ts'
 import { sized } from '../support/soak.ts'
 
 /** Backups that are made while events are published, each restored. */
-const BACKUPS = sized(3, 10, 50)
+const BACKUPS = sized(3, 5, 50)
 const PUBLISHERS = 8
 const BATCH = 20
 

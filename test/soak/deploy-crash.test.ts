@@ -21,7 +21,7 @@ t.jobs = 4
 /** Milliseconds from a request to a kill that nothing else decides. */
 const MOMENTS = sized([10], [10], [10, 80])
 /** Every so many failpoints of a kind the daemon is killed in one. */
-const STRIDE = sized(7, 3, 1)
+const STRIDE = sized(7, 5, 1)
 
 /** What one daemon is killed in, again and again, and whether also at moments that nothing decides. */
 const STAGES = [

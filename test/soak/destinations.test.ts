@@ -98,7 +98,7 @@ if (!missing.includes('rabbitmq-server')) {
   })
 }
 
-const ROUNDS = sized(3, 5, 100)
+const ROUNDS = sized(3, 3, 100)
 /** Events that are published while something dies. */
 const EACH = 20
 const OPERATOR = 'operator-token-of-the-destination-soak'

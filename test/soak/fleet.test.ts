@@ -3,13 +3,13 @@ import type { Test } from 'tap'
 import { MINUTE } from '../../lib/time.ts'
 import type { FleetLine } from '../fleet/result-line.ts'
 import { runHarness } from '../support/harness.ts'
-import { IS_SOAK, sized } from '../support/soak.ts'
+import { IS_ALL, IS_SOAK, sized } from '../support/soak.ts'
 
 t.setTimeout(10 * MINUTE)
 
 /** Changes of authority; times that a daemon is paused for longer than its claims last. */
-const CHANGES = sized(5, 20, 60)
-const ZOMBIES = sized(1, 3)
+const CHANGES = sized(5, 12, 60)
+const ZOMBIES = sized(1, 2, 3)
 const FAULTS = sized(['--faults', 'drop'], [])
 /** Short rests and short faults: as many changes in half the time. */
 const QUICKLY = ['--pace', '700', '--longest', '2500']
@@ -52,6 +52,6 @@ async function requireFound(t: Test): Promise<void> {
   t.ok(line.invariants['authority.held'].violated > 0)
 }
 
-if (IS_SOAK) {
+if (IS_ALL) {
   await t.test('a daemon that waits for nobody before it answers is found out', requireFound)
 }

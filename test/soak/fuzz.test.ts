@@ -21,7 +21,7 @@ import { sized } from '../support/soak.ts'
 import type { AnyBody } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
 
-const REQUESTS = sized(1500, 10_000)
+const REQUESTS = sized(1500, 5000, 10_000)
 /** Sweeps of valid input after those, at most, until enough of the operations have succeeded. */
 const MORE_SWEEPS = 20
 const INPUTS = Object.keys(CHANGES) as InputClass[]

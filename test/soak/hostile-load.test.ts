@@ -14,9 +14,9 @@ import { createStand } from '../adversarial/hostile/stand.ts'
 const HEALTHY = 20
 const ROUNDS = 3
 /** Published in a round. */
-const EVENTS = sized(5, 20)
+const EVENTS = sized(4, 6, 20)
 /** In all rounds. */
-const EXCHANGES = sized(1250, 5000)
+const EXCHANGES = sized(1000, 1500, 5000)
 const MIB = 1024 * 1024
 
 await t.test('thousands of hostile exchanges leave nothing behind', async (t) => {
@@ -29,8 +29,9 @@ await t.test('thousands of hostile exchanges leave nothing behind', async (t) =>
   const resources = process.getActiveResourcesInfo().sort()
   const listeners = countListeners()
   const ca = crowd.map((door) => door.ca ?? '').join('')
-  // Who is silent has one send at a time: so long for each of its events.
-  const stand = await createStand(t, { timeout: 800, ca })
+  // Who is silent has one send at a time: so long for each of its events. A busy machine may not make a healthy
+  // exchange take that long.
+  const stand = await createStand(t, { timeout: 3000, ca })
   const register = async (doors: readonly Door[]) =>
     Promise.all(doors.map((door) => stand.register(door, 'any')))
   const hostile = await register(crowd)

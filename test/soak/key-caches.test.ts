@@ -21,7 +21,7 @@ import { sized } from '../support/soak.ts'
 
 t.setTimeout(sized(10, 15, 120) * MINUTE)
 
-const REVOCATIONS = sized(60, 120, 10_000)
+const REVOCATIONS = sized(60, 80, 10_000)
 /** Keys that are verified and revoked at a time. */
 const AT_ONCE = 20
 /** Something happens to one of so many connections, and one of so many revocations finds the client stopped. */

@@ -13,7 +13,7 @@ import { beginOn, poolOn } from '../support/postgres-clients.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { sized } from '../support/soak.ts'
 
-const ROUNDS = sized(3, 15, 100)
+const ROUNDS = sized(3, 8, 100)
 const SPENDERS = 64
 const SUFFICES_FOR = 40
 const PRICE = 10

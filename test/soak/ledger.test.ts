@@ -11,7 +11,7 @@ import { sized } from '../support/soak.ts'
 
 const STEPS = sized(
   { SQLite: 1000, PostgreSQL: 1000 },
-  { SQLite: 3000, PostgreSQL: 1500 },
+  { SQLite: 1500, PostgreSQL: 1000 },
   { SQLite: 60_000, PostgreSQL: 40_000 },
 )
 /** Steps within which a defect must be found. */

@@ -14,7 +14,7 @@ import { sized } from '../support/soak.ts'
 const WRITER = fileURLToPath(new URL('../support/library-writer.js', import.meta.url))
 
 /** Processes of each library; all are killed. */
-const ROUNDS = sized(1, 3, 50)
+const ROUNDS = sized(1, 2, 50)
 /** Transactions of each, half of them rolled back: in the long form 200 of both. */
 const EACH = sized(8, 20, 12)
 

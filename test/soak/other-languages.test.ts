@@ -15,7 +15,7 @@ import { SHOP_LANGUAGES, deliveredOrders, followPage } from '../support/shop-pag
 import { sized } from '../support/soak.ts'
 
 /** Kills of the backend, each between the commit of an order and its delivery. */
-const KILLS = sized(3, 5, 100)
+const KILLS = sized(3, 3, 100)
 /** Orders that are under way when it is killed. */
 const AT_ONCE = 4
 const numbered = (number: string): string => JSON.stringify({ number })

@@ -15,7 +15,7 @@ import { startPostgres } from '../support/postgres.ts'
 import { IS_SOAK, sized } from '../support/soak.ts'
 
 /** Processes of the backend; each is killed. */
-const ROUNDS = sized(4, 6, 50)
+const ROUNDS = sized(4, 4, 50)
 /** Transactions of each, half of them rolled back, before the one that stays open: in the long form 400 of both. */
 const EACH = sized(8, 16)
 t.setTimeout(sized(10, 15, 120) * MINUTE)

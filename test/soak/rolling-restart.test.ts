@@ -30,7 +30,7 @@ if (!isInstalled) {
 }
 
 /** Restarts of every daemon. */
-const ROUNDS = sized(1, 2, 5)
+const ROUNDS = sized(1, 1, 5)
 const STEADY = sized(5, 10, 30) * SECOND
 const API = 'api.localhost'
 const APPS = 'apps.localhost'

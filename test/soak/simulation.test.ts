@@ -3,8 +3,8 @@ import { simulateAuthority } from '../simulation/authority.ts'
 import { simulateEngine } from '../simulation/engine.ts'
 import { sized } from '../support/soak.ts'
 
-const AUTHORITY_SEEDS = sized(15, 60, 100)
-const ENGINE_SEEDS = sized(10, 40, 60)
+const AUTHORITY_SEEDS = sized(15, 30, 100)
+const ENGINE_SEEDS = sized(10, 20, 60)
 /** Seeds within which a defect must be found. */
 const PATIENCE = 40
 

@@ -14,7 +14,7 @@ import { FAKE_MODEL, startFakeModel } from '../support/fake-model.ts'
 import { openLeftBehind, orphans } from '../support/left-behind.ts'
 import type { Row } from '../support/mortal-daemon.ts'
 import { startPostgres } from '../support/postgres.ts'
-import { IS_SOAK, sized } from '../support/soak.ts'
+import { IS_ALL, sized } from '../support/soak.ts'
 import type { Stage } from '../support/work-stage.ts'
 import { setTheStage, workOf } from '../support/work-stage.ts'
 
@@ -36,7 +36,7 @@ const STAGES = {
 /** Milliseconds from a request to a kill that nothing else decides. */
 const MOMENTS = sized([40], [40], [10, 40, 160])
 /** Every so many failpoints of a kind the daemon is killed in one. */
-const STRIDE = sized(18, 2, 1)
+const STRIDE = sized(18, 4, 1)
 /** Those from here on: in half of them a daemon dies in every stage. */
 const FIRST = sized(0, 1, 0)
 
@@ -215,7 +215,7 @@ for (const database of ['sqlite', 'postgres'] as const) {
     const unkilled = Object.entries(STAGES)
       .map(([stage, noun]) => `${noun}.${stage}.`)
       .filter((stage) => !killed.some((name) => name.startsWith(stage)))
-    if (IS_SOAK) t.same(unkilled, [], 'a daemon died in every stage that the contracts name')
+    if (IS_ALL) t.same(unkilled, [], 'a daemon died in every stage that the contracts name')
     await requireWhole(t, stage)
     await stage.stop()
 

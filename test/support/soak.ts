@@ -6,6 +6,9 @@ const SIZE = process.env['KEYHOOK_TEST_SOAK']
  */
 export const IS_SOAK = SIZE === '1' || SIZE === 'all'
 
+/** Whether all of it runs: the full sizes, and the daemons that err on purpose to show that the suites see it. */
+export const IS_ALL = SIZE === 'all'
+
 /** The size of a run: what a first look takes, what the soak has time for, or all of it. */
 export const sized = <Size>(short: Size, long: Size, all: Size = long): Size =>
-  SIZE === 'all' ? all : IS_SOAK ? long : short
+  IS_ALL ? all : IS_SOAK ? long : short

@@ -9,7 +9,7 @@ import { createKeyring } from '../../../lib/engine/keyring.ts'
 import type { SendLimits } from '../../../lib/engine/webhook-queues.ts'
 import { createUuid7 } from '../../../lib/internal/uuid7.ts'
 import type { Millis } from '../../../lib/time.ts'
-import { HOUR, SECOND } from '../../../lib/time.ts'
+import { HOUR, MINUTE, SECOND } from '../../../lib/time.ts'
 import { brandNames } from '../../../lib/webhook/headers.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
 import { createEgressClient } from '../../../plugins/egress/undici.ts'
@@ -117,10 +117,14 @@ export async function createStand(t: Scope, options: StandOptions): Promise<Stan
     holds: (one: InspectedDelivery) => boolean,
   ): Promise<readonly InspectedDelivery[]> {
     let found: readonly InspectedDelivery[] = []
-    await until(`${count} deliveries to ${webhook.url}`, async () => {
-      found = await deliveries(webhook)
-      return found.length === count && found.every(holds)
-    })
+    await until(
+      `${count} deliveries to ${webhook.url}`,
+      async () => {
+        found = await deliveries(webhook)
+        return found.length === count && found.every(holds)
+      },
+      2 * MINUTE,
+    )
     return found
   }
 
