@@ -21,12 +21,13 @@ import { sized } from '../support/soak.ts'
 
 t.setTimeout(sized(10, 15, 120) * MINUTE)
 
-const REVOCATIONS = sized(60, 80, 10_000)
-/** Keys that are verified and revoked at a time. */
-const AT_ONCE = 20
+/** Of each client on each database: in the long form 10,000 of a client. */
+const REVOCATIONS = sized(60, 80, 5000)
+/** Keys that are verified and revoked at a time: most of the time a lease is waited for. */
+const AT_ONCE = sized(20, 20, 100)
 /** Something happens to one of so many connections, and one of so many revocations finds the client stopped. */
 const CHAOS = 6
-const STOPPED = 40
+const STOPPED = 2 * AT_ONCE
 const TOKEN = 'operator-token-of-the-soak-of-key-caches'
 
 const blocks = blocksOf('key-caches.md')
