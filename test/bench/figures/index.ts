@@ -12,6 +12,7 @@ import { executable } from './executable.ts'
 import { finished } from './finished.ts'
 import { hanging } from './hanging.ts'
 import { hosted } from './hosted.ts'
+import { keyCaches } from './key-caches.ts'
 import { peers } from './peers.ts'
 import { reads } from './reads.ts'
 import { restart } from './restart.ts'
@@ -26,6 +27,7 @@ export const FIGURES: readonly Figure[] = [
   daemons,
   peers,
   ...reads,
+  ...keyCaches,
   ...agents,
   ...hosted,
   finished,
