@@ -37,8 +37,8 @@ const ALONE = ['e2e', 'mounted', 'soak']
 /** What a suite does with its process that others in it would notice. */
 const OWNS_PROCESS = /^t\.(?:before|jobs|setTimeout)|process\.memoryUsage|syncBuiltinESMExports/m
 
-/** Seconds after which a suite ends that says nothing else. */
-const TIMEOUT = IS_SOAK ? '900' : '240'
+/** Seconds after which a suite ends that says nothing else: only one that hangs takes that long. */
+const TIMEOUT = IS_SOAK ? '900' : '600'
 
 /** One that skips anything fails. */
 const TAP = { TAP_TIMEOUT: TIMEOUT, TAP_FAIL_SKIP: '1' }

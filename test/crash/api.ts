@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Json, Reply } from './wire.ts'
 import { createWire } from './wire.ts'
 
@@ -15,10 +16,14 @@ const AGAIN = 30
 
 export function createApi(origins: readonly string[], operator: string, account?: string): Api {
   const send = createWire()
-  const headers = account === undefined ? {} : { 'keyhook-account': account }
 
   async function ask(method: string, path: string, body?: unknown): Promise<Json> {
     const end = Date.now() + PATIENCE
+    const headers = {
+      ...(account !== undefined && { 'keyhook-account': account }),
+      // What was done without an answer is not done again.
+      ...(method === 'POST' && { 'idempotency-key': randomUUID() }),
+    }
     for (let tries = 0; ; tries++) {
       const origin = origins[tries % origins.length] ?? ''
       const reply: Reply = await send(origin, { method, path, token: operator, body, headers })

@@ -22,7 +22,7 @@ export function createTally(): Tally {
 }
 
 /** Load passes a failpoint within this, or never. */
-const REACHED_WITHIN = 12_000
+const REACHED_WITHIN = 30_000
 const READY_AGAIN_WITHIN = 20_000
 const READY_IN_A_ROW = 10
 const TOLD_AFTER = 300

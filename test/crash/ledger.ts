@@ -31,7 +31,7 @@ export const INVARIANTS = {
   'attempts.grow': 'the number of attempts never falls',
   'schedule.kept': 'a retry is never early, by the clock of its daemons',
   'schedule.prompt':
-    "a retry is at most 5 s late by that clock, 15 s after a clock jump; not counted: time without a daemon or server, time in which the clock makes up for being set back, and on PostgreSQL the rest of a dead daemon's claim",
+    "a retry is at most 5 s late by that clock, or as late as the run allows, and 10 s more after a clock jump; not counted: time without a daemon or server, time in which the clock makes up for being set back, and on PostgreSQL the rest of a dead daemon's claim",
   'ended.silent': 'a webhook receives nothing after its disabling or deletion is acknowledged',
   'final.stays': 'a final delivery does not change and is never sent again',
   'orphans.none': 'a deleted webhook has no unfinished delivery; on PostgreSQL, not for long',

@@ -4,7 +4,8 @@
  *
  * Also: --daemons N that share one database of PostgreSQL, of which one dies, --nth N occurrences of each failpoint (default 3), --points N failpoints chosen by the seed
  * (default all), --chapter N kills between two pauses, --mutant NAME for a daemon that errs on purpose,
- * --jumps N times that the clock of the daemons jumps by minutes or hours; then a chapter is 25 kills.
+ * --jumps N times that the clock of the daemons jumps by minutes or hours; then a chapter is 25 kills,
+ * --late S seconds that a retry may be late (default 5), which a test allows a busy machine.
  */
 import { appendFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     points: { type: 'string' },
     chapter: { type: 'string' },
     jumps: { type: 'string', default: '0' },
+    late: { type: 'string', default: '5' },
     daemons: { type: 'string', default: '1' },
     seed: { type: 'string', default: chooseSeed() },
     mutant: { type: 'string' },
@@ -55,6 +57,7 @@ const result = await runCrash({
   daemons,
   chapter: Number(values.chapter ?? (jumps > 0 ? 25 : 100)),
   jumps,
+  late: Number(values.late) * 1000,
   progress: say,
 })
 const line = toLine(result, { database, daemons, seed: values.seed, commit: readCommit() })

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Millis } from '../../lib/time.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
 import type { Api } from './api.ts'
 import { createApi } from './api.ts'
@@ -31,6 +32,8 @@ export interface RunOptions extends PlanOptions {
   readonly daemons: number
   /** Kills between two pauses in which everything is checked. */
   readonly chapter: number
+  /** How late a retry may be. */
+  readonly late: Millis
   /** How often the clock of the daemons jumps. */
   readonly jumps: number
   /** Told of every kill. */
@@ -98,6 +101,7 @@ export async function runCrash(options: RunOptions): Promise<RunResult> {
       times: {
         timeline: database.name === 'sqlite' ? (clock?.timeline ?? RIGHT) : RIGHT,
         downtimes: supervisor.downtimes,
+        late: options.late,
       },
       jumping: clock && database.name === 'sqlite' ? jumpingOf(clock, supervisor) : undefined,
       inFlight: supervisor.inFlight,

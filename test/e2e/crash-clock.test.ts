@@ -79,7 +79,13 @@ await t.test('retries are judged by the clock that their daemons had', async (t)
         },
       ],
     }
-    checkSchedule(delivery, [came(10_000), came(at)], { timeline, downtimes: [] }, 0, ledger)
+    checkSchedule(
+      delivery,
+      [came(10_000), came(at)],
+      { timeline, downtimes: [], late: 5000 },
+      0,
+      ledger,
+    )
     return ledger.violations.map(({ name }) => name)
   }
   const jumpsAt = (at: number, offset: number): Timeline =>

@@ -76,7 +76,7 @@ export async function startDaemonProcess(
 export async function until(
   what: string,
   condition: () => Promise<boolean> | boolean,
-  within = 30_000,
+  within = 60_000,
 ): Promise<void> {
   const end = Date.now() + within
   while (!(await condition())) {

@@ -2,6 +2,7 @@ import type { Span, Timeline } from '../clock/timeline.ts'
 import { LEASE, SCHEDULE } from '../facts.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Arrival } from '../receiver.ts'
+import type { Millis } from '../../../lib/time.ts'
 import type { ShownDelivery } from './deliveries.ts'
 
 /** What the time between two attempts is judged by. */
@@ -10,6 +11,8 @@ export interface Times {
   readonly timeline: Timeline
   /** When there was no daemon. */
   readonly downtimes: readonly Span[]
+  /** How late a retry may be. */
+  readonly late: Millis
 }
 
 /** How the retries of a delivery kept to their times. */
@@ -23,8 +26,7 @@ export interface Kept {
 /** Instants are whole milliseconds, rounded at both ends. */
 const ROUNDING = 5
 const JITTER = 1.1
-const LATE = 5000
-/** Beyond that where the clock jumped: then much is due at once. */
+/** Beyond how late it may be where the clock jumped: then much is due at once. */
 const LATE_AT_ONCE = 10_000
 /** How late a process may come to read what was sent to it, or its clock, on a machine under load. */
 const LAG = 500
@@ -33,7 +35,7 @@ const LAG = 500
 export function checkSchedule(
   { id, attempts }: ShownDelivery,
   came: readonly Arrival[],
-  { timeline, downtimes }: Times,
+  { timeline, downtimes, late: allowed }: Times,
   inFlight: number,
   ledger: Ledger,
 ): Kept {
@@ -66,7 +68,7 @@ export function checkSchedule(
     const due = ended + ahead.most + delay * JITTER
     const spent = timeline.beyond(due, wait).reduce((sum, span) => sum + served(span, downtimes), 0)
     const { least, most } = timeline.offsets(wait)
-    const atMost = LATE + inFlight * LEASE + (least === most ? 0 : LATE_AT_ONCE)
+    const atMost = allowed + inFlight * LEASE + (least === most ? 0 : LATE_AT_ONCE)
     ledger.check('schedule.prompt', spent <= atMost, () => {
       return `${id}: attempt ${index + 2} was due when the clock showed ${due} and came ${spent} ms late at ${next.at}`
     })
