@@ -10,7 +10,7 @@ interface Group {
   readonly items: readonly Link[]
 }
 
-/** The pages of docs/ by what their reader wants to do. A test finds every page of docs/ here once. */
+/** The pages of docs/ by what their reader wants to do. */
 const PAGES: Readonly<Record<string, readonly (readonly [text: string, page: string])[]>> = {
   Start: [
     ['Overview', ''],
@@ -68,12 +68,6 @@ const PAGES: Readonly<Record<string, readonly (readonly [text: string, page: str
     ['Changelog', 'CHANGELOG'],
   ],
 }
-
-/** The pages of the side bar, without those that are not made from Markdown. */
-export const LISTED: readonly string[] = Object.values(PAGES)
-  .flat()
-  .map(([, page]) => page)
-  .filter((page) => page !== '' && !page.endsWith('/'))
 
 export const SIDEBAR: readonly Group[] = Object.entries(PAGES).map(([text, pages]) => ({
   text,
