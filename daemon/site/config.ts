@@ -7,6 +7,7 @@ export function siteConfig(version: string, base: string): UserConfig<DefaultThe
     base,
     title: 'Keyhook',
     description: 'Developer keys and webhooks for any backend',
+    head: [['link', { rel: 'icon', href: `${base}icon.svg` }]],
     // Every page has an address of its own on any host of static files.
     cleanUrls: false,
     metaChunk: true,

@@ -16,6 +16,7 @@ export function copyPages(root: string, to: string): void {
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, moved(readFileSync(join(root, page), 'utf8')))
   }
+  cpSync(join(root, 'studio/icon.svg'), join(to, 'public/icon.svg'))
   // Sources that pages link to are downloads.
   mkdirSync(join(to, 'public/test'), { recursive: true })
   cpSync(join(root, 'test/vectors'), join(to, 'public/test/vectors'), { recursive: true })

@@ -7,12 +7,13 @@ import { STYLE } from '../docs/style.ts'
 import { FAMILIES, errorRows } from '../families/index.ts'
 import { describeApi } from '../openapi/document.ts'
 
-/** Where the daemon serves what the reference refers to, and where the site has it. */
+/** Where the daemon serves what the reference refers to, and where the site has it; its icon is not the brand's. */
 const ADDRESSES: readonly (readonly [daemon: string, site: string])[] = [
   ['"docs/errors#', '"../errors.html#'],
   ['"docs/errors"', '"../errors.html"'],
   ['"docs/reference.', '"reference.'],
   ['"v1/openapi.json"', '"openapi.json"'],
+  ['</title>', '</title><link rel="icon" href="../icon.svg" />'],
 ]
 
 /** Writes the reference of the API that a daemon serves at `/docs`, and the OpenAPI document, into a folder. */

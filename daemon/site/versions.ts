@@ -21,6 +21,7 @@ function printVersions(versions: readonly string[]): string {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
+        <link rel="icon" href="${versions[0] ?? ''}/icon.svg" />
         <title>Keyhook: versions of the documentation</title>
       </head>
       <body>
