@@ -43,6 +43,8 @@ export interface AccountReads {
   userByEmail(email: string): Promise<UserRecord | undefined>
   /** The session and its user. The caller checks whether it has expired. */
   session(hash: string): Promise<{ session: SessionRecord; user: UserRecord } | undefined>
+  /** Sessions of a user, expired or not, last used first, at most `limit`. */
+  sessionsOf(userId: string, limit: number): Promise<readonly SessionRecord[]>
   anyUser(): Promise<boolean>
   /** Ids of accounts that have a user, each once, ascending, at most `limit`. */
   withUsers(limit: number): Promise<readonly string[]>
@@ -66,7 +68,8 @@ export interface AccountWrites extends AccountReads {
     changes: Partial<Pick<SessionRecord, 'seen_at' | 'authenticated_at'>>,
   ): Promise<void>
   deleteSession(hash: string): Promise<void>
-  deleteSessionsOf(userId: string): Promise<void>
+  /** @param kept hash of a session that stays; null: none does */
+  deleteSessionsOf(userId: string, kept: string | null): Promise<void>
   /** Replaces all setup links by this one. */
   putSetupLink(hash: string, expiresAt: Instant): Promise<void>
   /** Consumes a link. Of concurrent callers exactly one gets true; none for an expired link. */

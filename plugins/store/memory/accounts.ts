@@ -13,6 +13,10 @@ export function accountReads(state: Reading): AccountReads {
       const user = session && state().users.get(session.user_id)
       return session && user && { session, user }
     },
+    async sessionsOf(userId, limit) {
+      const own = [...state().sessions.values()].filter(({ user_id }) => user_id === userId)
+      return own.sort((a, b) => b.seen_at - a.seen_at || (a.hash < b.hash ? -1 : 1)).slice(0, limit)
+    },
     anyUser: async () => state().users.size > 0,
     async withUsers(limit) {
       const ids = [...state().users.values()].map(({ account_id }) => account_id)
@@ -55,9 +59,9 @@ export function accountWrites(state: State, changes: ChangeSink): AccountWrites 
     async deleteSession(hash) {
       state.sessions.delete(hash)
     },
-    async deleteSessionsOf(userId) {
+    async deleteSessionsOf(userId, kept) {
       for (const { hash, user_id } of state.sessions.values()) {
-        if (user_id === userId) state.sessions.delete(hash)
+        if (user_id === userId && hash !== kept) state.sessions.delete(hash)
       }
     },
     async putSetupLink(hash, expiresAt) {
