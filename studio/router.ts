@@ -85,6 +85,19 @@ const ledger = createRoute({
   component: lazyRouteComponent(() => import('./billing/ledger.tsx'), 'Page'),
 })
 
+const audit = createRoute({
+  getParentRoute: () => inside,
+  path: '/audit',
+  validateSearch: textsOf('action', 'actor', 'target'),
+  component: lazyRouteComponent(() => import('./audit/page.tsx'), 'Page'),
+})
+
+const sessions = createRoute({
+  getParentRoute: () => inside,
+  path: '/sessions',
+  component: lazyRouteComponent(() => import('./session/list.tsx'), 'Page'),
+})
+
 const pages = [
   home,
   ...appRoutes,
@@ -99,6 +112,8 @@ const pages = [
   delivery,
   events,
   event,
+  audit,
+  sessions,
 ] as const
 
 const routeTree = root.addChildren([signIn, inside.addChildren(pages)])
