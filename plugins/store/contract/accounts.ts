@@ -37,6 +37,10 @@ export interface SessionRecord {
   readonly authenticated_at: Instant
 }
 
+/** One session, or those of a user; `kept` is the hash of one that stays. */
+export type SessionsToDelete =
+  { readonly hash: string } | { readonly user_id: string; readonly kept: string | null }
+
 export interface AccountReads {
   get(id: string): Promise<AccountRecord | undefined>
   list(query: PageQuery): Promise<Page<AccountRecord>>
@@ -67,9 +71,7 @@ export interface AccountWrites extends AccountReads {
     hash: string,
     changes: Partial<Pick<SessionRecord, 'seen_at' | 'authenticated_at'>>,
   ): Promise<void>
-  deleteSession(hash: string): Promise<void>
-  /** @param kept hash of a session that stays; null: none does */
-  deleteSessionsOf(userId: string, kept: string | null): Promise<void>
+  deleteSessions(which: SessionsToDelete): Promise<void>
   /** Replaces all setup links by this one. */
   putSetupLink(hash: string, expiresAt: Instant): Promise<void>
   /** Consumes a link. Of concurrent callers exactly one gets true; none for an expired link. */

@@ -56,12 +56,13 @@ export function accountWrites(state: State, changes: ChangeSink): AccountWrites 
     async touchSession(hash, changes) {
       change(state.sessions, hash, changes)
     },
-    async deleteSession(hash) {
-      state.sessions.delete(hash)
-    },
-    async deleteSessionsOf(userId, kept) {
+    async deleteSessions(which) {
+      if ('hash' in which) {
+        state.sessions.delete(which.hash)
+        return
+      }
       for (const { hash, user_id } of state.sessions.values()) {
-        if (user_id === userId && hash !== kept) state.sessions.delete(hash)
+        if (user_id === which.user_id && hash !== which.kept) state.sessions.delete(hash)
       }
     },
     async putSetupLink(hash, expiresAt) {

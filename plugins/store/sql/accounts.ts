@@ -143,13 +143,14 @@ export function accountWrites(query: Query, t: Tables, changes: ChangeSink): Acc
       const set = assignments(changes, 2)
       await query(`UPDATE ${t.sessions} SET ${set.sql} WHERE hash = $1`, [hash, ...set.bind])
     },
-    async deleteSession(hash) {
-      await query(`DELETE FROM ${t.sessions} WHERE hash = $1`, [hash])
-    },
-    async deleteSessionsOf(userId, kept) {
+    async deleteSessions(which) {
+      if ('hash' in which) {
+        await query(`DELETE FROM ${t.sessions} WHERE hash = $1`, [which.hash])
+        return
+      }
       await query(
         `DELETE FROM ${t.sessions} WHERE user_id = $1 AND (CAST($2 AS TEXT) IS NULL OR hash <> $2)`,
-        [userId, kept],
+        [which.user_id, which.kept],
       )
     },
     async putSetupLink(hash, expiresAt) {

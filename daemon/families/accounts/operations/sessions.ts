@@ -57,7 +57,7 @@ export const endSession = operation({
     const open = await openOf(tx.accounts, user, now)
     const session = open.find(({ hash }) => idOf(hash) === params.session_id)
     if (session === undefined) throw accountError('session_not_found')
-    await tx.accounts.deleteSession(session.hash)
+    await tx.accounts.deleteSessions({ hash: session.hash })
     await audit(call, {
       account_id: user.account_id,
       action: 'session.ended',
@@ -84,7 +84,7 @@ export const endOtherSessions = operation({
   async run(call) {
     const { tx, principal, now } = call
     const user = userOf(principal)
-    await tx.accounts.deleteSessionsOf(user.user_id, user.session_hash)
+    await tx.accounts.deleteSessions({ user_id: user.user_id, kept: user.session_hash })
     await audit(call, {
       account_id: user.account_id,
       action: 'session.others_ended',
