@@ -1,5 +1,6 @@
 import { createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { appRoutes } from './apps/routes.ts'
+import { operatorRoutes } from './operator/routes.ts'
 import { inside, root, textsOf } from './shell/root.tsx'
 
 const signIn = createRoute({
@@ -116,7 +117,7 @@ const pages = [
   sessions,
 ] as const
 
-const routeTree = root.addChildren([signIn, inside.addChildren(pages)])
+const routeTree = root.addChildren([signIn, inside.addChildren(pages), ...operatorRoutes])
 
 export const router = createRouter({
   routeTree,
