@@ -12,19 +12,12 @@ export const queries = new QueryClient({
   },
 })
 
-/** Asks with the session of the operator's browser, which no other request uses. */
-function asOperator(...[url, init]: Parameters<typeof fetch>): Promise<Response> {
-  const headers = new Headers(init?.headers)
-  headers.set('Keyhook-Operator', 'session')
-  return fetch(url, { ...init, headers })
-}
-
 /** The service as its operator sees it; with an account, on its behalf. */
 export function operatorApi(account?: string): typeof api {
   const baseUrl = new URL('..', document.baseURI).href
   return createClient({
     baseUrl,
-    fetch: asOperator,
+    session: 'operator',
     ...(account === undefined ? {} : { account }),
   })
 }
