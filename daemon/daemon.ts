@@ -285,6 +285,7 @@ export async function openLocal(
       appsHosting: appsHostingOf(config, appsPort),
       baseUrl,
       agentProtocols: true,
+      operated: true,
       ownHosts,
       leaving,
       extensions,

@@ -15,6 +15,9 @@ import type { FileProcessor } from '../plugins/files/contract.ts'
 import type { PlatformStore, PlatformTx } from '../plugins/platform/contract.ts'
 import type { JobKindName } from '../plugins/platform/contract/jobs.ts'
 import type { Access } from './authority/admission.ts'
+import type { OperatorSessions } from './authority/operator-session.ts'
+import type { SettingInForce } from './config/in-force.ts'
+import type { DaemonStatus } from './telemetry/status.ts'
 import type { AppDirectory } from './authority/app-directory.ts'
 import type { Billing } from './billing/billing.ts'
 import type { EventPositions } from './events/positions.ts'
@@ -181,6 +184,24 @@ export interface Service {
   readonly appExtensions: readonly AppExtension[]
 }
 
+/** What the process knows for its operator. */
+export interface Operating {
+  /** Whether a token is the operator's. */
+  proves(token: string): boolean
+  /** Undefined without an operator token. */
+  readonly sessions: OperatorSessions | undefined
+  status(): Promise<ServiceStatus>
+  /** Settings in force; never the value of a secret. */
+  settings(): readonly SettingInForce[]
+}
+
+/** What `keyhook status` shows, and the room that is left. */
+export interface ServiceStatus extends DaemonStatus {
+  readonly node_version: string
+  readonly database: { readonly kind: 'sqlite' | 'postgres'; readonly bytes: number | null }
+  readonly disk: { readonly free_bytes: number; readonly total_bytes: number }
+}
+
 /** Everything that families depend on; created once by the composition root. */
 export interface Platform extends Machine, Kernel, Service {
   readonly store: PlatformStore
@@ -189,6 +210,8 @@ export interface Platform extends Machine, Kernel, Service {
   readonly billing: Billing
   readonly queues: Queues
   readonly workAvailable: WorkAvailable
+  /** Undefined where Keyhook is embedded. */
+  readonly operating?: Operating | undefined
 }
 
 /** A change in progress. */

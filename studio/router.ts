@@ -1,5 +1,6 @@
 import { createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { appRoutes } from './apps/routes.ts'
+import { operatorRoutes } from './operator/routes.ts'
 import { inside, root, textsOf } from './shell/root.tsx'
 
 const signIn = createRoute({
@@ -85,6 +86,19 @@ const ledger = createRoute({
   component: lazyRouteComponent(() => import('./billing/ledger.tsx'), 'Page'),
 })
 
+const audit = createRoute({
+  getParentRoute: () => inside,
+  path: '/audit',
+  validateSearch: textsOf('action', 'actor', 'target'),
+  component: lazyRouteComponent(() => import('./audit/page.tsx'), 'Page'),
+})
+
+const sessions = createRoute({
+  getParentRoute: () => inside,
+  path: '/sessions',
+  component: lazyRouteComponent(() => import('./session/list.tsx'), 'Page'),
+})
+
 const pages = [
   home,
   ...appRoutes,
@@ -99,9 +113,11 @@ const pages = [
   delivery,
   events,
   event,
+  audit,
+  sessions,
 ] as const
 
-const routeTree = root.addChildren([signIn, inside.addChildren(pages)])
+const routeTree = root.addChildren([signIn, inside.addChildren(pages), ...operatorRoutes])
 
 export const router = createRouter({
   routeTree,

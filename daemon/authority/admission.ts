@@ -19,6 +19,7 @@ import { MINUTE } from '../../lib/time.ts'
 import type { Store, StoreTx } from '../../plugins/store/contract.ts'
 import { httpError } from '../operations/errors.ts'
 import type { KeyPrincipal, Principal } from './principal.ts'
+import { standsOperatorSession } from './operator-session.ts'
 import { isPinned, requireScope } from './principal.ts'
 
 /** Callers that an operation allows. */
@@ -83,6 +84,10 @@ export function admissionTo(
       if (principal?.type === 'user') {
         await requireAccount(tx, principal.account_id)
         if ((await principal.stands?.(tx)) === false) throw httpError('session_expired')
+      }
+      if (principal?.type === 'operator' && principal.session !== undefined) {
+        const stands = await standsOperatorSession(tx.accounts, principal.session)
+        if (!stands || principal.session.expires_at <= now) throw httpError('session_expired')
       }
     },
   }

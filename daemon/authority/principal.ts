@@ -5,6 +5,7 @@ import { allows } from '../../lib/scope/cover.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { StoreTx } from '../../plugins/store/contract.ts'
 import type { Creator, KeyRecord } from '../../lib/key/record.ts'
+import type { OperatorSession } from './operator-session.ts'
 import { networkOf } from '../limits/network.ts'
 
 /** The caller of an operation. Every principal except a key has full authority over its account. */
@@ -40,6 +41,8 @@ export interface UserPrincipal extends Acting {
 export interface OperatorPrincipal extends Acting {
   readonly type: 'operator'
   readonly account_id: string | null
+  /** The session of the operator's browser; undefined for the token itself. */
+  readonly session?: OperatorSession
 }
 
 /** A principal as records and audit rows store it. */

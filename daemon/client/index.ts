@@ -11,6 +11,7 @@ import {
   POSITIVE,
   declareArguments,
   listOf,
+  oneOf,
   optional,
   optionsOf,
   recordOf,
@@ -36,6 +37,8 @@ export interface ClientOptions<Routed extends Route = RouteOf<Served>> {
   readonly key?: string
   /** Account that the operator acts for. */
   readonly account?: string
+  /** Whose session of the browser, without a key. Default: that of its user. */
+  readonly session?: 'user' | 'operator'
   /** Timeout of one attempt in milliseconds. Default 60,000. */
   readonly timeout?: number
   /** Default: the runtime's `fetch`. */
@@ -51,6 +54,7 @@ const readClient = declareArguments('createClient', {
     baseUrl: NAME,
     key: optional(NAME),
     account: optional(NAME),
+    session: optional(oneOf('user', 'operator')),
     timeout: optional(POSITIVE),
     fetch: optional(FUNCTION),
     routes: optional({
@@ -77,9 +81,9 @@ export function createClient<Routed extends Route = RouteOf<Served>>(
   ...args: readonly [options: ClientOptions<Routed>]
 ): Client<RoutedOperation<Routed>> {
   const [options] = readClient(args) as typeof args
-  const { baseUrl, key, account, timeout = DEFAULT_TIMEOUT } = options
+  const { baseUrl, key, account, session, timeout = DEFAULT_TIMEOUT } = options
   const { fetch: request = globalThis.fetch } = options
-  const send = createSend({ baseUrl, key, account, timeout, request, wait })
+  const send = createSend({ baseUrl, key, account, session, timeout, request, wait })
   return clientOf<RoutedOperation<Routed>>(options.routes ?? ROUTES, send)
 }
 

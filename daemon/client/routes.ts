@@ -10,6 +10,7 @@ import type { eventsFamily } from '../families/events/family.ts'
 import type { filesFamily } from '../families/files/family.ts'
 import type { keysFamily } from '../families/keys/family.ts'
 import type { observeFamily } from '../families/observe/family.ts'
+import type { operatorFamily } from '../families/operator/family.ts'
 import type { sealsFamily } from '../families/seals/family.ts'
 import type { sendingFamily } from '../families/sending/family.ts'
 import type { settingsFamily } from '../families/settings/family.ts'
@@ -29,6 +30,7 @@ interface Families {
   readonly files: typeof filesFamily
   readonly keys: typeof keysFamily
   readonly observe: typeof observeFamily
+  readonly operator: typeof operatorFamily
   readonly seals: typeof sealsFamily
   readonly sending: typeof sendingFamily
   readonly settings: typeof settingsFamily
@@ -407,6 +409,9 @@ export const ROUTES: readonly RouteOf<Served>[] = [
   { id: 'accounts.step_up', method: 'POST', path: '/v1/session/step-up', body: 'required' },
   { id: 'accounts.session', method: 'GET', path: '/v1/session' },
   { id: 'accounts.sign_out', method: 'DELETE', path: '/v1/session' },
+  { id: 'accounts.list_sessions', method: 'GET', path: '/v1/sessions' },
+  { id: 'accounts.end_session', method: 'DELETE', path: '/v1/sessions/{session_id}' },
+  { id: 'accounts.end_other_sessions', method: 'DELETE', path: '/v1/sessions' },
   { id: 'accounts.set_up', method: 'POST', path: '/v1/setup', body: 'required', once: true },
   {
     id: 'accounts.list',
@@ -481,4 +486,15 @@ export const ROUTES: readonly RouteOf<Served>[] = [
   { id: 'seals.status', method: 'GET', path: '/v1/master-keys' },
   { id: 'sending.status', method: 'GET', path: '/v1/sending' },
   { id: 'sending.resume', method: 'POST', path: '/v1/sending/resume' },
+  {
+    id: 'operator.sign_in',
+    method: 'POST',
+    path: '/v1/operator/session',
+    body: 'required',
+    once: true,
+  },
+  { id: 'operator.session', method: 'GET', path: '/v1/operator/session' },
+  { id: 'operator.sign_out', method: 'DELETE', path: '/v1/operator/session' },
+  { id: 'operator.status', method: 'GET', path: '/v1/operator/status' },
+  { id: 'operator.settings', method: 'GET', path: '/v1/operator/settings' },
 ]

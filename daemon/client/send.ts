@@ -46,6 +46,7 @@ export interface SendPorts {
   readonly baseUrl: string
   readonly key: string | undefined
   readonly account: string | undefined
+  readonly session?: 'user' | 'operator' | undefined
   /** Timeout of one attempt in milliseconds. */
   readonly timeout: number
   readonly request: typeof globalThis.fetch
@@ -102,7 +103,7 @@ function valueLost({ id }: Wire): ApiError {
  * @throws TypeError for a key or an account that a header cannot hold
  */
 function headersOf(
-  { key, account }: SendPorts,
+  { key, account, session }: SendPorts,
   { method, body }: ApiRequest,
   { idempotencyKey }: CallOptions,
 ): Headers {
@@ -110,6 +111,7 @@ function headersOf(
     Accept: 'application/json',
     ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
     ...(account === undefined ? {} : { 'Keyhook-Account': account }),
+    ...(session === 'operator' ? { 'Keyhook-Operator': 'session' } : {}),
     // `fetch` chooses the boundary of a multipart body anew for each attempt.
     ...(typeof body === 'string' ? { 'Content-Type': 'application/json' } : {}),
     ...(method === 'POST' ? { 'Idempotency-Key': idempotencyKey ?? randomKey() } : {}),

@@ -31,6 +31,7 @@ import { loadPrices, openBilling } from './billing.ts'
 import { keepBrand, requireBrand } from './brand.ts'
 import type { Closable, Closers } from './closers.ts'
 import { openInOrder } from './closers.ts'
+import { createOperating } from './operating.ts'
 import { declareEventTypes, requireNeeded, requireOwnScopes, requireOwnTypes } from './declared.ts'
 import { allowedModels } from './editor.ts'
 import type { ScopesKnown } from './kernel.ts'
@@ -70,6 +71,8 @@ export interface Opening {
   /** Addresses of apps; undefined when apps are not served. */
   readonly appsHosting?: AppsHosting | undefined
   readonly baseUrl: string
+  /** Whether the operator sees the process over HTTP. Default false. */
+  readonly operated?: boolean | undefined
   /** Whether MCP and A2A are served below it. Default false. */
   readonly agentProtocols?: boolean | undefined
   /** Addresses of this process, which webhooks must not reach. */
@@ -163,6 +166,10 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
     plugins: { ...plugins, appBytes: plugins.appBytes ?? appBytes },
     queues: createQueues(store),
     workAvailable: createWorkAvailable(),
+    operating:
+      opening.operated === true
+        ? createOperating(config, metrics, { ...machine, store })
+        : undefined,
   }
   await declareEventTypes(platform, config.eventTypes)
   const { clock } = machine

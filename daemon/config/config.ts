@@ -3,6 +3,8 @@ import { resolve } from 'node:path'
 import { ANY, TEXT, declareArguments, optional, optionsOf } from '../../lib/internal/arguments.ts'
 import { nearest } from '../../lib/internal/nearest.ts'
 import { isPostgresUrl } from '../../plugins/registry.ts'
+import type { SettingInForce } from './in-force.ts'
+import { settingsInForce } from './in-force.ts'
 import type { Setting } from './setting.ts'
 import { SETTINGS } from './settings.ts'
 
@@ -22,6 +24,8 @@ export type Config = {
    * @throws ConfigError
    */
   readonly variable: (name: string) => string | undefined
+  /** Every setting and where its value comes from. */
+  readonly inForce: readonly SettingInForce[]
 }
 
 /** Connections kept per concurrent delivery: many webhooks share few receivers. */
@@ -71,14 +75,22 @@ const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
 export function readConfig(env: Readonly<NodeJS.ProcessEnv>, dev = false): Config {
   refuseUnknown(env)
   const given = dev ? { ...DEV_DEFAULTS, ...env } : env
+  // Each is read once: a file may be a pipe.
+  const texts = new Map(
+    Object.values(SETTINGS).map(({ env: name }) => [name, readText(name, given)] as const),
+  )
   const entries = Object.entries(SETTINGS).map(([name, setting]) => [
     name,
-    read(setting as Setting<unknown>, given),
+    read(setting as Setting<unknown>, texts.get(setting.env)),
   ])
-  const values = Object.fromEntries(entries) as Omit<Config, 'dev' | 'dispatchSockets' | 'variable'>
+  const values = Object.fromEntries(entries) as Omit<
+    Config,
+    'dev' | 'dispatchSockets' | 'variable' | 'inForce'
+  >
   const dispatchSockets = SOCKETS_PER_DELIVERY * values.dispatchConcurrency
   const variable = (name: string): string | undefined => readText(name, env)
-  const config: Config = { ...values, dev, dispatchSockets, variable }
+  const inForce = settingsInForce(env, texts)
+  const config: Config = { ...values, dev, dispatchSockets, variable, inForce }
   for (const [name, host] of Object.entries({
     KEYHOOK_HOST: config.host,
     KEYHOOK_APPS_HOST: config.appsHost ?? config.host,
@@ -134,8 +146,7 @@ function leadsTo(address: string, domain: string): boolean {
   return new URL(address).hostname === domain
 }
 
-function read<T>(setting: Setting<T>, env: Readonly<NodeJS.ProcessEnv>): T {
-  const text = readText(setting.env, env)
+function read<T>(setting: Setting<T>, text: string | undefined): T {
   if (text === undefined) return setting.fallback
   try {
     return setting.parse(text)

@@ -13,6 +13,7 @@ import { eventsFamily } from './events/family.ts'
 import { filesFamily } from './files/family.ts'
 import { keysFamily } from './keys/family.ts'
 import { observeFamily } from './observe/family.ts'
+import { operatorFamily } from './operator/family.ts'
 import { sealsFamily } from './seals/family.ts'
 import { sendingFamily } from './sending/family.ts'
 import { settingsFamily } from './settings/family.ts'
@@ -35,6 +36,7 @@ export const FAMILIES: readonly Family[] = [
   discoveryFamily,
   sealsFamily,
   sendingFamily,
+  operatorFamily,
 ]
 
 /** The families that an embedded Keyhook serves only where they are asked for, and those that it always serves. */
@@ -43,7 +45,7 @@ export const EMBEDDED_FAMILIES: readonly Family[] = FAMILIES.filter((one) => !is
 
 /** An embedder has users of its own, and most have no apps. */
 function isAbsent(family: Family): boolean {
-  const isOwn = family === accountsFamily || family === appsFamily
+  const isOwn = family === accountsFamily || family === appsFamily || family === operatorFamily
   return isOwn || (family.needs ?? []).some(isAbsent)
 }
 

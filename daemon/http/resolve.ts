@@ -6,10 +6,11 @@ import { FULL_AUTHORITY } from '../../lib/grant/authority.ts'
 import type { AccountReads } from '../../plugins/store/contract/accounts.ts'
 import { httpError } from '../operations/errors.ts'
 import { findAccount } from '../families/accounts/service.ts'
-import { sessionCookie, resumeSession } from '../families/accounts/session.ts'
+import { operatorCookie, sessionCookie, resumeSession } from '../families/accounts/session.ts'
 import type { Platform } from '../platform.ts'
 import type { KeyPrincipal, OperatorPrincipal, Principal } from '../authority/principal.ts'
 import { isAccountId } from '../authority/principal.ts'
+import { standsOperatorSession } from '../authority/operator-session.ts'
 import type { PrincipalResolver } from './state.ts'
 
 /** Whether a token is the operator's; always false without a configured token. */
@@ -29,9 +30,12 @@ function digest(token: string): Buffer {
 /** RFC 6750, 2.1; the operator token may contain any visible character. */
 const BEARER = /^bearer +([\x21-\x7e]+)$/i
 
+/** A request with it acts with the session of the operator's browser, else with that of its user. */
+const OPERATOR_HEADER = 'keyhook-operator'
+
 /**
- * The daemon's resolver: a key or the operator token in `Authorization`, else a user's session cookie.
- * Nothing is read from the query.
+ * The daemon's resolver: a key or the operator token in `Authorization`, else the session cookie of the operator's
+ * where the request asks for it, else a user's. Nothing is read from the query.
  *
  * @param options.operatorToken undefined: nobody is the operator on this listener
  * @throws KeyhookError from the resolver: `missing_credentials`, `invalid_key` and the other refusals of
@@ -44,11 +48,23 @@ export function createResolver(options: {
   const { platform } = options
   const isOperator = operatorCheck(options.operatorToken)
   const cookie = sessionCookie(platform.baseUrl)
+  const operator = operatorCookie(platform.baseUrl)
   return (ctx) => {
     const token = bearerOf(ctx)
     if (token !== undefined) return keptKey(platform, token) ?? byBearer(ctx, token)
+    if (ctx.get(OPERATOR_HEADER) !== '') return byOperatorCookie(ctx)
     const value = cookie && ctx.cookies.get(cookie.name)
     return value ? resumeSession(platform, value, platform.clock.now()) : undefined
+  }
+
+  async function byOperatorCookie(ctx: Context): Promise<Principal | undefined> {
+    const value = operator && ctx.cookies.get(operator.name)
+    if (!value) return undefined
+    const session = platform.operating?.sessions?.read(value, platform.clock.now())
+    if (session === undefined || !(await standsOperatorSession(platform.store.accounts, session))) {
+      throw httpError('session_expired')
+    }
+    return { ...(await byAccountHeader(ctx, platform)), session }
   }
 
   async function byBearer(ctx: Context, token: string): Promise<Principal> {

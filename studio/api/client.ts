@@ -12,6 +12,16 @@ export const queries = new QueryClient({
   },
 })
 
+/** The service as its operator sees it; with an account, on its behalf. */
+export function operatorApi(account?: string): typeof api {
+  const baseUrl = new URL('..', document.baseURI).href
+  return createClient({
+    baseUrl,
+    session: 'operator',
+    ...(account === undefined ? {} : { account }),
+  })
+}
+
 type Answer<Call extends (...given: never[]) => Promise<unknown>> = Awaited<ReturnType<Call>>
 
 export type Key = Answer<typeof api.keys.list>['data'][number]
@@ -29,3 +39,8 @@ export type KnowledgeFile = Answer<typeof api.files.get>
 export type Domain = Answer<typeof api.settings.getDomain>
 export type LedgerLine = Answer<typeof api.billing.ledger>['data'][number]
 export type Session = Answer<typeof api.accounts.session>
+export type AuditEntry = Answer<typeof api.audit.list>['data'][number]
+export type UserSession = Answer<typeof api.accounts.listSessions>['data'][number]
+export type Account = Answer<typeof api.accounts.get>
+export type ServiceStatus = Answer<typeof api.operator.status>
+export type SettingInForce = Answer<typeof api.operator.settings>['data'][number]

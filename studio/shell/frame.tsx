@@ -1,6 +1,7 @@
 import { ActionIcon, Menu, useMantineColorScheme } from '@mantine/core'
 import { useMutation, useSuspenseQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { useEffect, useRef, useState } from 'react'
 import { api } from '../api/client.ts'
 import type { IconName } from '../parts/icon.tsx'
@@ -10,17 +11,39 @@ import { OtherUser } from '../session/other-user.tsx'
 import { isSignedOut, session } from '../session/session.ts'
 import { BRAND } from './brand.ts'
 
-const PLACES: readonly (readonly [name: string, to: string, icon: IconName])[] = [
+type Place = readonly [name: string, to: string, icon: IconName]
+
+const PLACES: readonly Place[] = [
   ['Home', '/', 'home'],
   ['Apps', '/apps', 'apps'],
   ['Webhooks', '/webhooks', 'webhooks'],
   ['Events', '/events', 'events'],
   ['Keys', '/keys', 'keys'],
   ['Billing', '/billing', 'billing'],
+  ['Audit', '/audit', 'audit'],
 ]
 
-/** The rail, the bar and the page between them. */
+/** The pages of a signed-in user. */
 export function Frame() {
+  return (
+    <>
+      <Rooms of={PLACES} part="Studio" menu={<UserMenu />} />
+      <OtherUser />
+    </>
+  )
+}
+
+/** The rail, the bar and the page between them. The first place is where the name leads. */
+export function Rooms({
+  of: places,
+  part,
+  menu,
+}: {
+  readonly of: readonly Place[]
+  readonly part: string
+  readonly menu: ReactNode
+}) {
+  const [[, first] = ['', '/']] = places
   const [isOpen, setOpen] = useState(false)
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const main = useRef<HTMLElement>(null)
@@ -40,16 +63,16 @@ export function Frame() {
         >
           <Icon name="menu" />
         </ActionIcon>
-        <Link to="/" className="brand">
-          {BRAND} <span>Studio</span>
+        <Link to={first} className="brand">
+          {BRAND} <span>{part}</span>
         </Link>
         <Online />
         <ThemeMenu />
-        <UserMenu />
+        {menu}
       </header>
       <nav className="rail" aria-label="Main" data-open={isOpen || undefined}>
-        {PLACES.map(([name, to, icon]) => (
-          <Link key={to} to={to} activeOptions={{ exact: to === '/' }}>
+        {places.map(([name, to, icon]) => (
+          <Link key={to} to={to} activeOptions={{ exact: to === first }}>
             <Icon name={icon} />
             {name}
           </Link>
@@ -58,7 +81,6 @@ export function Frame() {
       <main ref={main} tabIndex={-1} className="main">
         <Outlet />
       </main>
-      <OtherUser />
     </div>
   )
 }
@@ -134,6 +156,9 @@ function UserMenu() {
           <br />
           Plan: {data.account.plan}
         </Menu.Label>
+        <Menu.Item component={Link} to="/sessions">
+          Sessions
+        </Menu.Item>
         <Menu.Item closeMenuOnClick={false} onClick={() => signOut.mutate()}>
           Sign out
         </Menu.Item>

@@ -38,12 +38,14 @@ const NOT_SENT: Readonly<Record<string, string>> = {
   'webhook.test': 'it is sent to the tested webhook alone',
 }
 
-/** Lists that are no pages: templates of the release, limits, passages that a search asks for, one verdict for each given key, master keys. */
+/** Lists that are no pages: sessions of a user, settings, templates of the release, limits, passages that a search asks for, one verdict for each given key, master keys. */
 const BOUNDED_LISTS: readonly string[] = [
+  'accounts.list_sessions',
   'apps.templates',
   'billing.limits',
   'files.search',
   'keys.verify_batch',
+  'operator.settings',
   'seals.status',
 ]
 

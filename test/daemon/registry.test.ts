@@ -107,7 +107,7 @@ function formOfFile(): FormData {
 
 /** Those whose records belong to an account: the others serve users, operators and everybody. */
 const served = FAMILIES.filter(
-  ({ name }) => !['accounts', 'audit', 'discovery', 'seals'].includes(name),
+  ({ name }) => !['accounts', 'audit', 'discovery', 'operator', 'seals'].includes(name),
 )
 const world = (t: Parameters<typeof createWorld>[0]): Promise<World> =>
   createWorld(t, {

@@ -135,3 +135,48 @@ await t.test(
 function hashOf(cookie: string): string {
   return createHash('sha256').update(cookie.slice('keyhook='.length)).digest('hex')
 }
+
+await t.test('a user lists their sessions, ends one, and ends all others', async (t) => {
+  const site = await openSite(t)
+  await site.addUser()
+  await site.addUser('other@example.com')
+  const [mine, second, third] = [await site.session(), await site.session(), await site.session()]
+  const foreign = cookieOf(await site.signIn(PASSWORD, 'other@example.com'))
+  const as = (cookie: string): { headers: Record<string, string> } => ({
+    headers: { cookie, 'sec-fetch-site': 'same-origin' },
+  })
+  interface Listed {
+    readonly data: readonly { readonly id: string; readonly current: boolean }[]
+  }
+  const list = async (cookie: string): Promise<Listed['data']> =>
+    (await site.ask<Listed>('GET', '/v1/sessions', as(cookie))).body.data
+  const status = async (cookie: string): Promise<string> =>
+    codeOf(await site.ask('GET', '/v1/session', as(cookie)))
+  const all = await list(mine)
+  t.equal(all.length, 3)
+  t.equal(all.filter(({ current }) => current).length, 1)
+  t.notMatch(JSON.stringify(all), hashOf(mine))
+
+  const { id = '' } = (await list(second)).find(({ current }) => current) ?? {}
+  const end = (id: string, cookie: string): Promise<Answer<AnyBody>> =>
+    site.ask('DELETE', `/v1/sessions/${id}`, as(cookie))
+  t.equal(codeOf(await end(id, foreign)), '404 session_not_found', 'of another user')
+  t.equal(codeOf(await end(id, mine)), '200')
+  t.equal(codeOf(await end(id, mine)), '404 session_not_found')
+  t.equal(await status(second), '401 session_expired')
+  t.equal(await status(third), '200')
+
+  const rest = await site.ask<Listed>('DELETE', '/v1/sessions', as(mine))
+  t.strictSame(
+    rest.body.data.map(({ current }) => current),
+    [true],
+  )
+  t.equal(await status(third), '401 session_expired')
+  t.equal(await status(foreign), '200')
+  t.equal(codeOf(await site.asOperator('GET', '/v1/sessions')), '403 session_required')
+  await site.session()
+  await site.clock.advance(12 * HOUR - 1)
+  t.equal(await status(mine), '200')
+  await site.clock.advance(MINUTE)
+  t.equal((await list(mine)).length, 1, 'one that was not used has ended')
+})

@@ -11,6 +11,7 @@ export const accountError = defineErrors({
     text: 'This setup link is used up, expired or unknown. While nobody can sign in, a restart prints a new one.',
   },
   user_not_found: { status: 404, text: 'There is no user with this email address.' },
+  session_not_found: { status: 404, text: 'You have no such session; it may have ended.' },
   account_suspension_unchanged: {
     status: 409,
     text: 'The account is in that state already.',

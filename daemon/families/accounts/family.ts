@@ -4,6 +4,7 @@ import { createAccount } from './operations/create-account.ts'
 import { createUser } from './operations/create-user.ts'
 import { getAccount, listAccounts } from './operations/read-accounts.ts'
 import { getSession, signOut } from './operations/session.ts'
+import { endOtherSessions, endSession, listSessions } from './operations/sessions.ts'
 import { resetPassword } from './operations/reset-password.ts'
 import { setPlan } from './operations/set-plan.ts'
 import { setUp } from './operations/set-up.ts'
@@ -36,6 +37,9 @@ export function createAccountsFamily(
       stepUp(passwords, guesses),
       getSession,
       signOut,
+      listSessions,
+      endSession,
+      endOtherSessions,
       setUp(passwords, guesses),
       listAccounts,
       createAccount,

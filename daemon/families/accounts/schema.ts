@@ -42,7 +42,7 @@ export const accountCreation = z.strictObject({
   key_limit: keyLimit.default(null),
 })
 
-export const accountChanges = changesOf({ key_limit: keyLimit.optional() })
+export const accountChanges = changesOf({ key_limit: keyLimit.optional(), plan: plan.optional() })
 
 export const stepUpBody = z.strictObject({ password: anyText(1024).min(1) })
 
@@ -85,6 +85,22 @@ export const sessionRecord = z
     expires_at: instant,
   })
   .meta({ id: 'Session' })
+
+export const userSession = z
+  .strictObject({
+    id: z
+      .string()
+      .meta({ description: 'Id of the session; its value is known to the browser alone.' }),
+    current: z.boolean().meta({ description: 'Whether it is the session of this request.' }),
+    created_at: instant,
+    seen_at: instant.meta({ description: 'Its last use, accurate to a minute.' }),
+    expires_at: instant.meta({
+      description: 'When it ends at the latest; unused, it ends earlier.',
+    }),
+  })
+  .meta({ id: 'UserSession' })
+
+export const userSessionList = z.strictObject({ data: z.array(userSession) })
 
 export function toWireAccount(account: AccountRecord): z.input<typeof accountRecord> {
   return {
@@ -135,5 +151,13 @@ export const exampleCredentials = {
 export const exampleSession = {
   user: { id: exampleUser.id, email: exampleUser.email },
   account: { id: exampleAccount.id, name: exampleAccount.name, plan: exampleAccount.plan },
+  expires_at: '2026-03-02T12:00:00.000Z',
+} as const
+
+export const exampleUserSession = {
+  id: 'kqUuJX1b4cN0T5oZ2sVw9A',
+  current: true,
+  created_at: '2026-01-31T12:00:00.000Z',
+  seen_at: '2026-01-31T12:00:00.000Z',
   expires_at: '2026-03-02T12:00:00.000Z',
 } as const

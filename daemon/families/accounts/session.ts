@@ -39,7 +39,13 @@ export function hashSecret(value: string): string {
  * @throws KeyhookError `insecure_transport` when a cookie would cross the network unencrypted
  */
 export function requireSessionCookie({ baseUrl }: Pick<Platform, 'baseUrl'>): ResponseCookie {
-  const cookie = sessionCookie(baseUrl)
+  return requireCookie(sessionCookie(baseUrl))
+}
+
+/**
+ * @throws KeyhookError `insecure_transport` when the cookie would cross the network unencrypted
+ */
+export function requireCookie(cookie: ResponseCookie | undefined): ResponseCookie {
   if (cookie === undefined) throw accountError('insecure_transport')
   return cookie
 }
@@ -105,7 +111,8 @@ export async function resumeSession(
   return toUserPrincipal(found.user, found.session)
 }
 
-function hasEnded({ expires_at, seen_at }: SessionRecord, now: Instant): boolean {
+/** Whether its life is over, or it was not used for too long. */
+export function hasEnded({ expires_at, seen_at }: SessionRecord, now: Instant): boolean {
   return expires_at <= now || seen_at + SESSION_IDLE <= now
 }
 
@@ -153,6 +160,15 @@ export function sessionCookie(baseUrl: string): ResponseCookie | undefined {
   if (protocol === 'https:') return { name: '__Host-keyhook', secure: true, sameSite: 'lax' }
   if (!isLoopback(hostname)) return undefined
   return { name: 'keyhook', secure: false, sameSite: 'strict' }
+}
+
+/**
+ * The cookie of the operator's browser. No link from elsewhere carries it, and a request uses it only when it says
+ * so: the pages of a user, in the same browser, never act as the operator.
+ */
+export function operatorCookie(baseUrl: string): ResponseCookie | undefined {
+  const cookie = sessionCookie(baseUrl)
+  return cookie && { ...cookie, name: `${cookie.name}-operator`, sameSite: 'strict' }
 }
 
 /** Host of a parsed URL, in which every spelling of an IPv4 address is the dotted one. */

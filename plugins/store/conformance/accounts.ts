@@ -130,12 +130,44 @@ export const accountCases: readonly StoreCase[] = [
       await store.write((tx) => tx.accounts.touchSession('h1', { seen_at: BORN + 7 }))
       const touched = { ...session, seen_at: BORN + 7 }
       assert.deepEqual(await store.accounts.session('h1'), { session: touched, user })
-      await store.write((tx) => tx.accounts.deleteSession('h1'))
+      await store.write((tx) => tx.accounts.deleteSessions({ hash: 'h1' }))
       assert.equal(await store.accounts.session('h1'), undefined)
       assert.notEqual(await store.accounts.session('h2'), undefined)
-      await store.write((tx) => tx.accounts.deleteSessionsOf(user.id))
+      await store.write((tx) => tx.accounts.deleteSessions({ user_id: user.id, kept: null }))
       assert.equal(await store.accounts.session('h2'), undefined)
       assert.equal(await store.accounts.session('h3'), undefined)
+    },
+  },
+  {
+    name: 'sessionsOf: those of the user alone, last used first; deleteSessions keeps one',
+    async run({ open }) {
+      const store = await open()
+      const session = {
+        user_id: 'usr_1',
+        created_at: BORN,
+        expires_at: BORN + 1,
+        seen_at: BORN,
+        authenticated_at: BORN,
+      }
+      const other = { ...session, user_id: 'usr_2', hash: 'h9' }
+      await store.write(async (tx) => {
+        await tx.accounts.insert(sampleAccount())
+        await tx.accounts.insertUser(sampleUser())
+        await tx.accounts.insertUser(sampleUser({ id: 'usr_2', email: 'other@example.com' }))
+        await tx.accounts.insertSession(other)
+        for (const [at, hash] of ['h2', 'h1', 'h3'].entries()) {
+          await tx.accounts.insertSession({ ...session, hash, seen_at: BORN + at })
+        }
+      })
+      const hashes = async (limit: number): Promise<readonly string[]> =>
+        (await store.accounts.sessionsOf('usr_1', limit)).map(({ hash }) => hash)
+      assert.deepEqual(await hashes(10), ['h3', 'h1', 'h2'])
+      assert.deepEqual(await hashes(2), ['h3', 'h1'])
+      assert.deepEqual(await store.accounts.sessionsOf('usr_2', 10), [other])
+      await store.write((tx) => tx.accounts.deleteSessions({ user_id: 'usr_1', kept: 'h1' }))
+      assert.deepEqual(await hashes(10), ['h1'])
+      assert.deepEqual(await store.accounts.sessionsOf('usr_2', 10), [other])
+      assert.deepEqual(await store.accounts.sessionsOf('usr_3', 10), [])
     },
   },
   {

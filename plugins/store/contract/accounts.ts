@@ -37,12 +37,18 @@ export interface SessionRecord {
   readonly authenticated_at: Instant
 }
 
+/** One session, or those of a user; `kept` is the hash of one that stays. */
+export type SessionsToDelete =
+  { readonly hash: string } | { readonly user_id: string; readonly kept: string | null }
+
 export interface AccountReads {
   get(id: string): Promise<AccountRecord | undefined>
   list(query: PageQuery): Promise<Page<AccountRecord>>
   userByEmail(email: string): Promise<UserRecord | undefined>
   /** The session and its user. The caller checks whether it has expired. */
   session(hash: string): Promise<{ session: SessionRecord; user: UserRecord } | undefined>
+  /** Sessions of a user, expired or not, last used first, at most `limit`. */
+  sessionsOf(userId: string, limit: number): Promise<readonly SessionRecord[]>
   anyUser(): Promise<boolean>
   /** Ids of accounts that have a user, each once, ascending, at most `limit`. */
   withUsers(limit: number): Promise<readonly string[]>
@@ -65,8 +71,7 @@ export interface AccountWrites extends AccountReads {
     hash: string,
     changes: Partial<Pick<SessionRecord, 'seen_at' | 'authenticated_at'>>,
   ): Promise<void>
-  deleteSession(hash: string): Promise<void>
-  deleteSessionsOf(userId: string): Promise<void>
+  deleteSessions(which: SessionsToDelete): Promise<void>
   /** Replaces all setup links by this one. */
   putSetupLink(hash: string, expiresAt: Instant): Promise<void>
   /** Consumes a link. Of concurrent callers exactly one gets true; none for an expired link. */

@@ -13,6 +13,10 @@ export function accountReads(state: Reading): AccountReads {
       const user = session && state().users.get(session.user_id)
       return session && user && { session, user }
     },
+    async sessionsOf(userId, limit) {
+      const own = [...state().sessions.values()].filter(({ user_id }) => user_id === userId)
+      return own.sort((a, b) => b.seen_at - a.seen_at || (a.hash < b.hash ? -1 : 1)).slice(0, limit)
+    },
     anyUser: async () => state().users.size > 0,
     async withUsers(limit) {
       const ids = [...state().users.values()].map(({ account_id }) => account_id)
@@ -52,12 +56,13 @@ export function accountWrites(state: State, changes: ChangeSink): AccountWrites 
     async touchSession(hash, changes) {
       change(state.sessions, hash, changes)
     },
-    async deleteSession(hash) {
-      state.sessions.delete(hash)
-    },
-    async deleteSessionsOf(userId) {
+    async deleteSessions(which) {
+      if ('hash' in which) {
+        state.sessions.delete(which.hash)
+        return
+      }
       for (const { hash, user_id } of state.sessions.values()) {
-        if (user_id === userId) state.sessions.delete(hash)
+        if (user_id === which.user_id && hash !== which.kept) state.sessions.delete(hash)
       }
     },
     async putSetupLink(hash, expiresAt) {

@@ -64,6 +64,13 @@ export function accountReads(query: Query, t: Tables): AccountReads {
       const [user] = await query(`SELECT * FROM ${t.users} WHERE id = $1`, [session['user_id']])
       return user && { session: SESSION.read(session), user: USER.read(user) }
     },
+    async sessionsOf(userId, limit) {
+      const rows = await query(
+        `SELECT * FROM ${t.sessions} WHERE user_id = $1 ORDER BY seen_at DESC, hash LIMIT $2`,
+        [userId, limit],
+      )
+      return rows.map(SESSION.read)
+    },
     async anyUser() {
       return (await query(`SELECT 1 FROM ${t.users} LIMIT 1`)).length > 0
     },
@@ -136,11 +143,15 @@ export function accountWrites(query: Query, t: Tables, changes: ChangeSink): Acc
       const set = assignments(changes, 2)
       await query(`UPDATE ${t.sessions} SET ${set.sql} WHERE hash = $1`, [hash, ...set.bind])
     },
-    async deleteSession(hash) {
-      await query(`DELETE FROM ${t.sessions} WHERE hash = $1`, [hash])
-    },
-    async deleteSessionsOf(userId) {
-      await query(`DELETE FROM ${t.sessions} WHERE user_id = $1`, [userId])
+    async deleteSessions(which) {
+      if ('hash' in which) {
+        await query(`DELETE FROM ${t.sessions} WHERE hash = $1`, [which.hash])
+        return
+      }
+      await query(
+        `DELETE FROM ${t.sessions} WHERE user_id = $1 AND (CAST($2 AS TEXT) IS NULL OR hash <> $2)`,
+        [which.user_id, which.kept],
+      )
     },
     async putSetupLink(hash, expiresAt) {
       await query(`DELETE FROM ${t.setup_links}`)

@@ -25,7 +25,7 @@ export function resetPassword(passwords: Passwords) {
       const { tx, body, now, prepared } = call
       const user = await findUser(tx.accounts, body.email)
       await tx.accounts.setPassword(user.id, prepared, now)
-      await tx.accounts.deleteSessionsOf(user.id)
+      await tx.accounts.deleteSessions({ user_id: user.id, kept: null })
       await audit(call, {
         account_id: user.account_id,
         action: 'user.password_reset',

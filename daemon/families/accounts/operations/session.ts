@@ -45,7 +45,7 @@ export const signOut = operation({
     if (principal.type !== 'user') throw httpError('session_required')
     const cookie = requireSessionCookie(platform)
     const account = await findAccount(tx.accounts, principal.account_id)
-    await tx.accounts.deleteSession(principal.session_hash)
+    await tx.accounts.deleteSessions({ hash: principal.session_hash })
     await audit(call, {
       account_id: account.id,
       action: 'user.signed_out',

@@ -1,5 +1,6 @@
 import { operation } from '../../../operations/operation.ts'
 import { audit } from '../../audit/note.ts'
+import { accountError } from '../errors.ts'
 import {
   accountChanges,
   accountParams,
@@ -12,7 +13,7 @@ import { findAccount } from '../service.ts'
 export const updateAccount = operation({
   effect: 'write',
   id: 'accounts.update',
-  summary: 'Change the limit of live keys of an account',
+  summary: 'Change the plan or the limit of live keys of an account',
   method: 'PATCH',
   path: '/v1/accounts/{account_id}',
   access: 'operator',
@@ -20,7 +21,7 @@ export const updateAccount = operation({
   emits: ['accounts'],
   input: { params: accountParams, body: accountChanges },
   output: accountRecord,
-  errors: ['operator_required', 'account_not_found'],
+  errors: ['operator_required', 'account_not_found', 'plan_managed'],
   example: {
     params: { account_id: exampleAccount.id },
     body: { key_limit: 500 },
@@ -28,9 +29,11 @@ export const updateAccount = operation({
   },
   command: 'account update',
   async run(call) {
-    const { tx, params, body, now } = call
+    const { platform, tx, params, body, now } = call
+    if (body.plan !== undefined && platform.billing.sellsPlan) throw accountError('plan_managed')
     const { id } = await findAccount(tx.accounts, params.account_id)
     if (body.key_limit !== undefined) await tx.accounts.setKeyLimit(id, body.key_limit, now)
+    if (body.plan !== undefined) await tx.accounts.setPlan(id, body.plan, now)
     await audit(call, {
       account_id: id,
       action: 'account.updated',
