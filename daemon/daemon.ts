@@ -1,5 +1,5 @@
-import { networkInterfaces } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Clock } from '../lib/engine/ports.ts'
 import { SECOND } from '../lib/time.ts'
 import { APP_BYTES, installCommand, openDatabase, unreadableTypes } from '../plugins/registry.ts'
 import type { Config } from './config/config.ts'
@@ -7,7 +7,7 @@ import { SETTINGS } from './config/settings.ts'
 import { rateLimitsOf, usesPostgres } from './config/config.ts'
 import type { DataFolder } from './machine/data-folder.ts'
 import { takeDataFolder } from './machine/data-folder.ts'
-import type { Closers } from './composition/closers.ts'
+import type { Closable, Closers } from './composition/closers.ts'
 import { openInOrder } from './composition/closers.ts'
 import type { Inspect, Opened, Storage } from './composition/open.ts'
 import { openPlatform } from './composition/open.ts'
@@ -23,21 +23,23 @@ import { describeCommands } from './operations/commands.ts'
 import { recordsOf } from './operations/family.ts'
 import { ensureFirstUser } from './families/accounts/first-user.ts'
 import { FAMILIES, errorRows } from './families/index.ts'
+import { createTestingFamily } from './families/testing/family.ts'
 import { createApp } from './http/app.ts'
 import type { Protocol } from './http/protocol-steps.ts'
 import type { Page } from './http/documents.ts'
 import { cardPages, documents, DONE_PAGE } from './http/documents.ts'
 import { statusPage } from './http/status-page.ts'
 import { frontPage } from './http/front-page.ts'
-import { hostPortOf } from './http/host-port.ts'
 import { notReady, tooManyRequests } from './http/not-ready.ts'
 import { createControlResolver, createResolver } from './http/resolve.ts'
 import { openAppsListener } from './hosting/listener.ts'
 import { appsHostingOf, appsPortOf, requireTwoPorts } from './hosting/apps-hosting.ts'
 import { startHosting } from './hosting/start.ts'
 import { clockOf } from './machine/ports.ts'
+import { acceptedHosts, ownHostsOf, printAddress } from './listener/addresses.ts'
 import { closeServer, listenLocally } from './listener/listen.ts'
 import { fitConnections, readDescriptorLimit } from './listener/descriptors.ts'
+import { holdRequests } from './listener/held-requests.ts'
 import type { Listener } from './listener/listener.ts'
 import { openListener } from './listener/listener.ts'
 import { API_LIMITS, reportRefusals } from './listener/refusals.ts'
@@ -46,8 +48,11 @@ import type { Platform } from './platform.ts'
 import { serveStudio } from './studio/serve.ts'
 import { servePages } from './studio/setup-page.ts'
 import type { Log } from './telemetry/log.ts'
+import type { Metrics } from './telemetry/metrics.ts'
 import type { Telemetry } from './telemetry/sdk.ts'
 import { startTelemetry } from './telemetry/sdk.ts'
+import { createMovableClock } from './testing/clock.ts'
+import { emptyTestFolder } from './testing/folder.ts'
 import { ownVersion } from './machine/own-version.ts'
 
 /** A running daemon. */
@@ -72,6 +77,8 @@ export interface DaemonRoles extends Roles {
 }
 
 export interface DaemonOptions extends DaemonRoles {
+  /** Serves the operations of a test, on a clock of its own. Default false. */
+  readonly test: boolean
   /** Families to serve. Default: all families of the product. */
   readonly families: readonly Family[]
 }
@@ -82,10 +89,10 @@ export async function startDaemon(
   log: Log,
   options: Partial<DaemonOptions> = {},
 ): Promise<Daemon> {
-  const { api = true, dispatch = true, families = FAMILIES } = options
+  const { api = true, dispatch = true, families = FAMILIES, test = false } = options
   if (api) requireTwoPorts(given)
   const { close: stop, ...daemon } = await openInOrder((closers) =>
-    serve(given, log, { api, dispatch, families }, closers),
+    serve(given, log, { api, dispatch, families, test }, closers),
   )
   return { ...daemon, stop }
 }
@@ -100,9 +107,10 @@ async function reportReaders(log: Log): Promise<void> {
 async function serve(
   given: Config,
   log: Log,
-  { api, dispatch, families: own }: DaemonOptions,
+  { families: own, test, ...roles }: DaemonOptions,
   closers: Closers,
 ): Promise<Omit<Daemon, 'stop'>> {
+  const { api } = roles
   await requireInstalled(await daemonNeeds(given))
   const folder = await takeDataFolder(given.dataDir, 'create')
   closers.push(() => folder.release())
@@ -112,7 +120,6 @@ async function serve(
     ? await startTelemetry(process.env, log, ownVersion())
     : undefined
   closers.push(() => telemetry?.close())
-  const leaving = new AbortController()
   const listeners: Listener[] = []
   const closeListeners = (): unknown => Promise.all(listeners.map((one) => one.close(CLOSE_GRACE)))
   closers.push(closeListeners)
@@ -121,22 +128,123 @@ async function serve(
   listeners.push(listener)
   const apps = api && config.apps === 'on' ? await openAppsListener(config) : undefined
   if (apps !== undefined) listeners.push(apps)
-  const { address } = listener
-  const baseUrl = config.baseUrl ?? `http://${printAddress(address)}`
+  const baseUrl = config.baseUrl ?? `http://${printAddress(listener.address)}`
   const extensions = await loadExtensions(config, folder)
   const families = [...own, ...extensions.families]
+  const place = { config, log, folder, listener, apps, baseUrl, extensions, families, telemetry }
+  const { current } = test ? await openForTest(place, roles) : await openOnce(place, roles)
+  closers.push(() => current().close())
+  // Requests in progress need all of this: listeners are closed before it, and closing them again does nothing.
+  closers.push(closeListeners)
+  closers.push(() => current().hosting?.stop())
+  closers.push(async () => {
+    current().leaving.abort()
+    for (const one of listeners) one.announceClose()
+    // Load balancers see that it is not ready before it stops responding.
+    await delay(config.stopDelay * SECOND)
+  })
+  const { platform, setupLink } = current()
+  return {
+    url: baseUrl,
+    platform,
+    setupLink,
+    metrics: async () => (await current().metrics.print()).text,
+  }
+}
+
+/** What a service is opened in. */
+interface Place {
+  readonly config: Config
+  readonly log: Log
+  readonly folder: DataFolder
+  readonly listener: Listener
+  readonly apps: Listener | undefined
+  readonly baseUrl: string
+  readonly extensions: Extensions
+  readonly families: readonly Family[]
+  readonly telemetry: Telemetry | undefined
+}
+
+/** Everything but the listeners, which it serves. */
+interface OpenedService extends Closable, Pick<Daemon, 'platform' | 'setupLink'> {
+  readonly metrics: Metrics
+  readonly handler: Parameters<Listener['serve']>[0]
+  readonly hosting: { stop(): Promise<void> } | undefined
+  readonly leaving: AbortController
+}
+
+/** The service that is open now. */
+interface Current {
+  current(): OpenedService
+}
+
+async function openOnce(place: Place, roles: DaemonRoles): Promise<Current> {
+  const service = await openService(place, roles)
+  return { current: () => service }
+}
+
+/** A service with a clock that can be moved, which a reset replaces. */
+async function openForTest(place: Place, roles: DaemonRoles): Promise<Current> {
+  const machine = clockOf({})
+  const { listener, folder } = place
+  const open = (): Promise<OpenedService> => {
+    const clock = createMovableClock(machine)
+    const testing = createTestingFamily({ clock, reset: () => (resetting ??= reset()) })
+    return openService({ ...place, families: [...place.families, testing] }, roles, clock)
+  }
+  let service: OpenedService
+  /** Shared by all that ask meanwhile. */
+  let resetting: Promise<void> | undefined
+  /** Requests that come meanwhile are served by the new one. */
+  async function reset(): Promise<void> {
+    const held = holdRequests()
+    listener.serve(held.hold)
+    service.leaving.abort()
+    await service.hosting?.stop()
+    await service.close()
+    try {
+      await emptyTestFolder(folder.path)
+      service = await open()
+      held.release(service.handler)
+    } catch (cause) {
+      held.release(notReady)
+      throw cause
+    } finally {
+      resetting = undefined
+    }
+  }
+  service = await open()
+  return { current: () => service }
+}
+
+function openService(place: Place, roles: DaemonRoles, clock?: Clock): Promise<OpenedService> {
+  return openInOrder((closers) => openParts(place, roles, clock, closers))
+}
+
+async function openParts(
+  { config, log, folder, listener, apps, baseUrl, extensions, families, telemetry }: Place,
+  { api, dispatch }: DaemonRoles,
+  clock: Clock | undefined,
+  closers: Closers,
+): Promise<Omit<OpenedService, 'close'>> {
+  const leaving = new AbortController()
+  const { address } = listener
+  const listeners = apps === undefined ? [listener] : [listener, apps]
   const local = await openLocal(config, log, folder, baseUrl, ownHostsOf(baseUrl, listeners), {
     appsPort: apps?.address.port,
     families,
     leaving: leaving.signal,
     extensions,
     telemetry,
+    clock,
   })
   closers.push(() => local.close())
   const { platform, metrics } = local
   const { ownerEmail: email, ownerPassword: password } = config
   const owner = { email, password, baseUrl }
-  const setupLink = api ? await ensureFirstUser(platform, owner) : undefined
+  // Nobody reads the link of a reset.
+  const hasUser = api && (config.mode !== 'test' || email !== undefined)
+  const setupLink = hasUser ? await ensureFirstUser(platform, owner) : undefined
   const pages = [
     frontPage(platform.catalogue, () => platform.store.accounts.anyUser()),
     documents({
@@ -170,31 +278,13 @@ async function serve(
     leaving: leaving.signal,
   })
   const { observer } = await local.start({ dispatch })
-  // Requests in progress need all of this: listeners are closed before it, and closing them again does nothing.
-  closers.push(closeListeners)
-  if (apps !== undefined) {
-    const { trustedProxies } = config
-    const options = { listener: apps, observer, trustedProxies, log, metrics }
-    const hosting = startHosting(platform, options)
-    closers.push(() => hosting.stop())
-  }
-  const handler = app.callback()
-  closers.push(async () => {
-    leaving.abort()
-    for (const one of listeners) one.announceClose()
-    // Load balancers see that it is not ready before it stops responding.
-    await delay(config.stopDelay * SECOND)
-  })
-  listener.serve(
-    (request, response) => void handler(request, response),
-    reportRefusals(metrics.clients, log, platform.clock, API_LIMITS),
-  )
-  return {
-    url: baseUrl,
-    platform,
-    setupLink,
-    metrics: async () => (await metrics.print()).text,
-  }
+  const { trustedProxies } = config
+  const hosting =
+    apps && startHosting(platform, { listener: apps, observer, trustedProxies, log, metrics })
+  const run = app.callback()
+  const handler: OpenedService['handler'] = (request, response) => void run(request, response)
+  listener.serve(handler, reportRefusals(metrics.clients, log, platform.clock, API_LIMITS))
+  return { platform, metrics, setupLink, hosting, leaving, handler }
 }
 
 /** Loads the other protocols, whose libraries nothing else needs. */
@@ -257,6 +347,8 @@ export interface Serving {
   readonly extensions?: Extensions
   /** Default: no spans are made. */
   readonly telemetry?: Telemetry | undefined
+  /** Default: the clock that the processes of the store share. */
+  readonly clock?: Clock | undefined
 }
 
 /** Opens the daemon without listeners and without sending, for a command while no daemon runs. */
@@ -268,7 +360,7 @@ export async function openLocal(
   ownHosts: readonly string[] = [],
   { families = FAMILIES, appsPort = appsPortOf(config), leaving, ...serving }: Serving = {},
 ): Promise<Local> {
-  const { extensions = await unloadedExtensions(config), telemetry } = serving
+  const { extensions = await unloadedExtensions(config), telemetry, clock } = serving
   return openInOrder(async (closers) => {
     let migrated: readonly string[] = []
     const opened = await openPlatform({
@@ -290,6 +382,7 @@ export async function openLocal(
       leaving,
       extensions,
       telemetry,
+      clock,
     })
     closers.push(() => opened.close())
     const control = await openControl(opened, families, { log, ...config }, folder, leaving)
@@ -357,32 +450,4 @@ function openControl(
   return listenLocally(folder.controlSocket, (request, response) => {
     void handler(request, response)
   })
-}
-
-function acceptedHosts(baseUrl: string, port: number): ReadonlySet<string> {
-  const base = new URL(baseUrl)
-  return new Set([base.host, `127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`])
-}
-
-/** Addresses that lead back to the service itself. */
-function ownHostsOf(baseUrl: string, listeners: readonly Listener[]): readonly string[] {
-  return [
-    // Where clients reach it, also through a proxy: no webhook may lead back to the service.
-    hostPortOf(baseUrl),
-    ...listeners.flatMap(({ address }) => [printAddress(address), ...ownAddresses(address.port)]),
-  ]
-}
-
-function ownAddresses(port: number): readonly string[] {
-  return Object.values(networkInterfaces()).flatMap((addresses = []) =>
-    addresses.map(({ address }) => `${printHost(address)}:${port}`),
-  )
-}
-
-function printHost(host: string): string {
-  return host.includes(':') ? `[${host}]` : host
-}
-
-function printAddress({ host, port }: { readonly host: string; readonly port: number }): string {
-  return `${printHost(host)}:${port}`
 }

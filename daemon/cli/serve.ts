@@ -1,12 +1,16 @@
+import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
+import { Option } from 'commander'
 import { SECOND } from '../../lib/time.ts'
 import type { Config } from '../config/config.ts'
+import type { ServeMode } from '../config/config.ts'
 import { ConfigError, readConfig, usesPostgres } from '../config/config.ts'
 import type { Daemon, DaemonRoles } from '../daemon.ts'
 import type { Terminal } from './terminal.ts'
 
 interface ServeOptions {
   readonly dev?: boolean
+  readonly test?: boolean
   readonly dispatch: boolean
   readonly json?: boolean
 }
@@ -17,6 +21,12 @@ export function addServing(program: Command, terminal: Terminal): void {
     .command('serve')
     .description('Serve the API and send what is due')
     .option('--dev', 'for a first look: loopback only, webhooks to 127.0.0.1, quick retries')
+    .addOption(
+      new Option(
+        '--test',
+        "for your backend's tests: as --dev, with nothing kept, and a clock that they move",
+      ).conflicts('dev'),
+    )
     .option('--no-dispatch', 'serve the API alone, beside `keyhook dispatch` (PostgreSQL)')
     .option('--json', 'print JSON')
     .action(async (_: unknown, command: Command) => {
@@ -32,12 +42,10 @@ export function addServing(program: Command, terminal: Terminal): void {
     })
 }
 
-async function run(
-  roles: DaemonRoles,
-  { dev = false, json = false }: ServeOptions,
-  terminal: Terminal,
-): Promise<void> {
-  const config = readConfig(terminal.env, dev)
+async function run(roles: DaemonRoles, options: ServeOptions, terminal: Terminal): Promise<void> {
+  const given = readConfig(terminal.env, modeOf(options))
+  const isTest = given.mode === 'test'
+  const config = isTest ? await configureTest(given) : given
   const isSplit = !roles.api || !roles.dispatch
   if (isSplit && !usesPostgres(config)) {
     throw new ConfigError(
@@ -50,11 +58,24 @@ async function run(
   const { createLog } = await import('../telemetry/log.ts')
   const log = createLog(config.logLevel)
   const { startDaemon } = await import('../daemon.ts')
-  const daemon = await startDaemon(config, log, roles)
-  terminal.out(json ? printStarted(daemon, config) : greet(daemon, config, roles))
+  const daemon = await startDaemon(config, log, { ...roles, test: isTest })
+  terminal.out(options.json === true ? printStarted(daemon, config) : greet(daemon, config, roles))
   await stopRequested
   log.info('stopping')
   await daemon.stop()
+}
+
+function modeOf({ dev, test }: ServeOptions): ServeMode | undefined {
+  if (test === true) return 'test'
+  return dev === true ? 'dev' : undefined
+}
+
+/** With a data folder and an operator of its own. */
+async function configureTest(config: Config): Promise<Config> {
+  const { createTestFolder, requireNoData } = await import('../testing/folder.ts')
+  requireNoData(config)
+  const operatorToken = config.operatorToken ?? randomBytes(32).toString('hex')
+  return { ...config, dataDir: await createTestFolder(), operatorToken }
 }
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const
@@ -73,8 +94,10 @@ function stopSignal(): Promise<void> {
   })
 }
 
-function printStarted({ url, setupLink }: Daemon, { dev }: Config): string {
-  return `${JSON.stringify({ url, dev, setup_link: setupLink ?? null })}\n`
+function printStarted({ url, setupLink }: Daemon, { mode, operatorToken }: Config): string {
+  const started = { url, dev: mode === 'dev', setup_link: setupLink ?? null }
+  const ofTest = mode === 'test' ? { test: true, operator_token: operatorToken } : {}
+  return `${JSON.stringify({ ...started, ...ofTest })}\n`
 }
 
 /** Message for the person who started it. */
@@ -84,7 +107,14 @@ function greet({ url, setupLink, platform }: Daemon, config: Config, { api }: Da
   const lines = [
     api ? `Keyhook serves ${url}` : `Keyhook sends what is due; probes and metrics at ${url}`,
     ...(apps === undefined ? [] : [`Published apps are at ${apps}`]),
-    ...(config.dev
+    ...(config.mode === 'test'
+      ? [
+          'This is for tests (--test): it listens on loopback only, receivers on 127.0.0.1 are allowed,',
+          'and nothing is kept when it stops.',
+          `Operator token: ${config.operatorToken}`,
+        ]
+      : []),
+    ...(config.mode === 'dev'
       ? [
           'This is a first look (--dev): it listens on loopback only, receivers on 127.0.0.1 are allowed,',
           `failed deliveries are tried again after ${delays} s, ${config.webhookDisableFailures} failures disable a webhook.`,

@@ -14,7 +14,8 @@ type Settings = typeof SETTINGS
 export type Config = {
   readonly [Name in keyof Settings]: Settings[Name] extends Setting<infer T> ? T : never
 } & {
-  readonly dev: boolean
+  /** Mode of `serve` with defaults of its own; undefined for production. */
+  readonly mode: ServeMode | undefined
   /** Connections to receivers that are kept open. */
   readonly dispatchSockets: number
   /**
@@ -57,12 +58,21 @@ export class ConfigError extends Error {
   }
 }
 
-/** Defaults of `--dev`: receivers on this machine, and fast retries. */
-const DEV_DEFAULTS: Readonly<Record<string, string>> = {
-  KEYHOOK_WEBHOOK_ALLOW: '127.0.0.0/8,::1/128,localhost',
-  KEYHOOK_WEBHOOK_RETRY_SCHEDULE: '1,2,4',
-  KEYHOOK_WEBHOOK_DISABLE_FAILURES: '3',
-  KEYHOOK_WEBHOOK_DISABLE_HOURS: '0',
+/** `keyhook serve --dev` or `--test`: on loopback only, because webhooks may reach this machine. */
+export type ServeMode = 'dev' | 'test'
+
+const THIS_MACHINE = { KEYHOOK_WEBHOOK_ALLOW: '127.0.0.0/8,::1/128,localhost' }
+
+const MODE_DEFAULTS: Readonly<Record<ServeMode, Readonly<Record<string, string>>>> = {
+  /** Fast retries, for a first look. */
+  dev: {
+    ...THIS_MACHINE,
+    KEYHOOK_WEBHOOK_RETRY_SCHEDULE: '1,2,4',
+    KEYHOOK_WEBHOOK_DISABLE_FAILURES: '3',
+    KEYHOOK_WEBHOOK_DISABLE_HOURS: '0',
+  },
+  /** Otherwise as in production: a test moves the clock. */
+  test: THIS_MACHINE,
 }
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
@@ -72,9 +82,9 @@ const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
  *
  * @throws ConfigError that names the setting and the remedy, or an unknown `KEYHOOK_` name
  */
-export function readConfig(env: Readonly<NodeJS.ProcessEnv>, dev = false): Config {
+export function readConfig(env: Readonly<NodeJS.ProcessEnv>, mode?: ServeMode): Config {
   refuseUnknown(env)
-  const given = dev ? { ...DEV_DEFAULTS, ...env } : env
+  const given = mode === undefined ? env : { ...MODE_DEFAULTS[mode], ...env }
   // Each is read once: a file may be a pipe.
   const texts = new Map(
     Object.values(SETTINGS).map(({ env: name }) => [name, readText(name, given)] as const),
@@ -85,19 +95,19 @@ export function readConfig(env: Readonly<NodeJS.ProcessEnv>, dev = false): Confi
   ])
   const values = Object.fromEntries(entries) as Omit<
     Config,
-    'dev' | 'dispatchSockets' | 'variable' | 'inForce'
+    'mode' | 'dispatchSockets' | 'variable' | 'inForce'
   >
   const dispatchSockets = SOCKETS_PER_DELIVERY * values.dispatchConcurrency
   const variable = (name: string): string | undefined => readText(name, env)
   const inForce = settingsInForce(env, texts)
-  const config: Config = { ...values, dev, dispatchSockets, variable, inForce }
+  const config: Config = { ...values, mode, dispatchSockets, variable, inForce }
   for (const [name, host] of Object.entries({
     KEYHOOK_HOST: config.host,
     KEYHOOK_APPS_HOST: config.appsHost ?? config.host,
   })) {
-    if (dev && !LOOPBACK.has(host)) {
+    if (mode !== undefined && !LOOPBACK.has(host)) {
       throw new ConfigError(
-        `${name} must be a loopback address with --dev, which lets webhooks reach this machine`,
+        `${name} must be a loopback address with --${mode}, which lets webhooks reach this machine`,
       )
     }
   }

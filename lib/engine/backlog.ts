@@ -16,6 +16,8 @@ import type { Target, Targets } from './targets.ts'
 
 /** Claims work from the store when its queue has capacity, and queues it. */
 export interface Backlog {
+  /** Whether no claim is in progress. */
+  readonly isIdle: boolean
   /** Reads which queues contain work. */
   read(): Promise<void>
   /** Starts claiming. */
@@ -223,6 +225,9 @@ export function createBacklog(options: BacklogOptions): Backlog {
   }
 
   return {
+    get isIdle() {
+      return claiming === undefined
+    },
     read: () => readQueues(undefined),
     start() {
       running = true

@@ -21,6 +21,8 @@ export interface Dispatcher extends Handover {
   delaysOf(webhookId: string): SendDelays | undefined
   /** Deliveries that this process has claimed: sends in progress, and those that wait for a slot. */
   readonly claimed: { readonly sending: number; readonly queued: number }
+  /** Whether nothing is being claimed, sent or recorded. */
+  readonly isIdle: boolean
   /** Searches for work that was committed without a notification: of these webhooks, or of all. */
   refresh(webhookIds?: readonly string[]): Promise<void>
   /**
@@ -284,6 +286,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     },
     get claimed() {
       return { sending: queues.busy, queued: queues.queued }
+    },
+    get isIdle() {
+      const claimed = queues.busy + queues.queued + queues.reserved
+      return claimed === 0 && backlog.isIdle && recorder.isIdle
     },
     delaysOf: (webhookId) => queues.delaysOf(webhookId, clock.now()),
     refresh: (webhookIds) => backlog.refresh(webhookIds),

@@ -10,6 +10,8 @@ export interface Recorder {
   add(finished: FinishedAttempt, recorded?: () => void): void
   /** True while recording fails: no send may begin, since its outcome could not be recorded. */
   readonly backpressure: boolean
+  /** Whether everything added is recorded. */
+  readonly isIdle: boolean
   /**
    * Resolves once everything added so far is recorded. After `timeout` it drops the rest: use a timeout
    * after which other processes may take the deliveries over.
@@ -100,6 +102,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
     },
     get backpressure() {
       return backpressure
+    },
+    get isIdle() {
+      return !running
     },
     async finish(timeout) {
       if (!running) return

@@ -51,7 +51,7 @@ interface Running {
 async function serve(t: Test, folder: string, ...ids: readonly string[]): Promise<Running> {
   const lines: string[] = []
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
-  const daemon = await startDaemon(readConfig(envOf(folder, ...ids), true), log)
+  const daemon = await startDaemon(readConfig(envOf(folder, ...ids), 'dev'), log)
   t.teardown(() => daemon.stop().catch(() => undefined))
   return { daemon, lines }
 }

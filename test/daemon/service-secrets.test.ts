@@ -109,7 +109,7 @@ async function serve(t: Test, folder: string, ...ids: readonly string[]): Promis
   }
   const lines: string[] = []
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) })
-  const daemon = await startDaemon(readConfig(env, true), log)
+  const daemon = await startDaemon(readConfig(env, 'dev'), log)
   t.teardown(() => daemon.stop().catch(() => undefined))
   return { daemon, lines }
 }

@@ -71,7 +71,7 @@ const REFUSED: readonly (readonly [env: Env, dev: boolean, message: RegExp])[] =
 
 await t.test('settings of apps that cannot be used', async (t) => {
   for (const [env, dev, message] of REFUSED) {
-    t.throws(() => readConfig(env, dev), { constructor: ConfigError, message })
+    t.throws(() => readConfig(env, dev ? 'dev' : undefined), { constructor: ConfigError, message })
   }
 })
 

@@ -262,7 +262,12 @@ async function tinyDispatcher(clock: Clock = createClock(0)) {
       return new Promise(() => undefined)
     },
     targets: { find: async () => ({ ...target, headers: {} }) },
-    recorder: { add: () => undefined, backpressure: false, finish: async () => undefined },
+    recorder: {
+      add: () => undefined,
+      backpressure: false,
+      isIdle: true,
+      finish: async () => undefined,
+    },
     recovered: createSignal<void>(),
     workAvailable,
     clock,

@@ -57,7 +57,7 @@ async function startServed(folder: string, proxy: Proxy): Promise<Daemon> {
     await ask('PATCH', `/v1/keys/${id}`, { scopes: [...SCOPES, ...spare] })
   }
   const families = [...FAMILIES, fixtureFamily(narrow)]
-  const daemon = await startDaemon(readConfig(env, true), createLog('error'), { families })
+  const daemon = await startDaemon(readConfig(env, 'dev'), createLog('error'), { families })
   const made = await ask('POST', '/v1/keys', { name: 'suite', scopes: [...SCOPES, ...spare] })
   id = String(made['id'])
   proxy.serve(port, String(made['key']))

@@ -31,7 +31,7 @@ function running(): Daemon {
 
 /** A whole daemon in this process, which receivers on this machine may be sent to. */
 async function start({ env, dispatch }: DaemonAsked): Promise<string> {
-  const config = readConfig(env, true)
+  const config = readConfig(env, 'dev')
   folder = config.dataDir
   daemon = await startDaemon(config, createLog('error'), { dispatch })
   return daemon.url

@@ -35,7 +35,7 @@ function required(): Running {
 }
 
 async function open(env: Readonly<Record<string, string>>): Promise<void> {
-  const config = readConfig(env, true)
+  const config = readConfig(env, 'dev')
   const { store, client } = await openDatabase(
     config.databaseUrl ?? join(config.dataDir, 'keyhook.db'),
   )
