@@ -39,14 +39,15 @@ export const FAMILIES: readonly Family[] = [
   operatorFamily,
 ]
 
+const OF_DAEMONS: ReadonlySet<Family> = new Set([accountsFamily, appsFamily, operatorFamily])
+
 /** The families that an embedded Keyhook serves only where they are asked for, and those that it always serves. */
 export const ABSENT_FAMILIES: readonly Family[] = FAMILIES.filter(isAbsent)
 export const EMBEDDED_FAMILIES: readonly Family[] = FAMILIES.filter((one) => !isAbsent(one))
 
-/** An embedder has users of its own, and most have no apps. */
+/** An embedder has users and operators of its own, and most have no apps. */
 function isAbsent(family: Family): boolean {
-  const isOwn = family === accountsFamily || family === appsFamily || family === operatorFamily
-  return isOwn || (family.needs ?? []).some(isAbsent)
+  return OF_DAEMONS.has(family) || (family.needs ?? []).some(isAbsent)
 }
 
 /** Every error code of these families and of the layers around them. */

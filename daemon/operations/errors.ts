@@ -10,6 +10,7 @@ export type HttpErrorCode =
   | 'invalid_request'
   | 'invalid_cursor'
   | 'account_required'
+  | 'insecure_transport'
   | 'insufficient_balance'
   | 'session_expired'
   | 'operator_required'
@@ -65,6 +66,10 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
   account_required: {
     status: 400,
     text: 'Name the account to act for in the Keyhook-Account header. GET /v1/accounts lists them; POST /v1/users creates the first user with an account.',
+  },
+  insecure_transport: {
+    status: 400,
+    text: 'Signing in needs https. Set KEYHOOK_BASE_URL to an https address, or use a loopback one.',
   },
   insufficient_balance: {
     status: 402,

@@ -32,7 +32,7 @@ const ACTORS: Readonly<Record<string, string>> = {
 
 function Actor({ of: { actor } }: { readonly of: AuditEntry }) {
   const name = ACTORS[actor.type] ?? actor.type
-  if (actor.id === null) return name
+  if (actor.id === null) return <span className="word">{name}</span>
   return (
     <>
       {actor.type === 'key' ? (
@@ -40,7 +40,7 @@ function Actor({ of: { actor } }: { readonly of: AuditEntry }) {
           {name}
         </Link>
       ) : (
-        name
+        <span className="word">{name}</span>
       )}
       <code className="quiet below wide">{actor.id}</code>
     </>
@@ -59,7 +59,7 @@ function Target({ of: { target } }: { readonly of: AuditEntry }) {
   return (
     <>
       {to === undefined || param === undefined ? (
-        target.type
+        <span className="word">{target.type}</span>
       ) : (
         <Link to={to} params={{ [param]: target.id }}>
           {target.type}

@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<Row>[] = [
     cell: ({ value }) =>
       value === null ? <span className="quiet">Secret, set</span> : <code>{value}</code>,
   },
-  { name: 'Source', cell: ({ source }) => <span className="source">{SOURCES[source]}</span> },
+  { name: 'Source', cell: ({ source }) => <span className="word">{SOURCES[source]}</span> },
 ]
 
 /** The settings of this process, and where each comes from. */

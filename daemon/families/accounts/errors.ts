@@ -1,10 +1,6 @@
 import { defineErrors } from '../../../lib/errors.ts'
 
 export const accountError = defineErrors({
-  insecure_transport: {
-    status: 400,
-    text: 'Signing in needs https. Set KEYHOOK_BASE_URL to an https address, or use a loopback one.',
-  },
   invalid_credentials: { status: 401, text: 'The email address or the password is wrong.' },
   setup_closed: {
     status: 403,

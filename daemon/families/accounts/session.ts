@@ -14,7 +14,6 @@ import { httpError } from '../../operations/errors.ts'
 import type { ResponseCookie } from '../../operations/call.ts'
 import type { Platform } from '../../platform.ts'
 import type { UserPrincipal } from '../../authority/principal.ts'
-import { accountError } from './errors.ts'
 import type { sessionRecord } from './schema.ts'
 
 /** Maximum lifetime of a session. */
@@ -46,7 +45,7 @@ export function requireSessionCookie({ baseUrl }: Pick<Platform, 'baseUrl'>): Re
  * @throws KeyhookError `insecure_transport` when the cookie would cross the network unencrypted
  */
 export function requireCookie(cookie: ResponseCookie | undefined): ResponseCookie {
-  if (cookie === undefined) throw accountError('insecure_transport')
+  if (cookie === undefined) throw httpError('insecure_transport')
   return cookie
 }
 

@@ -1,5 +1,4 @@
 import { defineFamily } from '../../operations/family.ts'
-import { accountsFamily } from '../accounts/family.ts'
 import { operatorError } from './errors.ts'
 import { endOperatorSession, getOperatorSession } from './operations/session.ts'
 import { operatorSignIn } from './operations/sign-in.ts'
@@ -9,7 +8,6 @@ import { getServiceStatus } from './operations/status.ts'
 /** What the operator sees of the whole service, and their sessions in a browser. */
 export const operatorFamily = defineFamily({
   name: 'operator',
-  needs: [accountsFamily],
   scopes: {},
   events: [],
   errors: operatorError,

@@ -7,7 +7,9 @@ export const operatorSignInBody = z.strictObject({
 
 export const operatorSession = z
   .strictObject({
-    expires_at: instant.meta({ description: 'When it ends, however much it is used.' }),
+    expires_at: instant
+      .nullable()
+      .meta({ description: 'When it ends, however much it is used; null for the token itself.' }),
   })
   .meta({ id: 'OperatorSession' })
 

@@ -1,3 +1,4 @@
+import type { Instant } from '../../../../lib/time.ts'
 import { toIso } from '../../../../lib/time.ts'
 import type { OperatorSession } from '../../../authority/operator-session.ts'
 import { endOperatorSession as end } from '../../../authority/operator-session.ts'
@@ -7,6 +8,7 @@ import { httpError } from '../../../operations/errors.ts'
 import { operation } from '../../../operations/operation.ts'
 import { operatorCookie, requireCookie } from '../../accounts/session.ts'
 import { audit } from '../../audit/note.ts'
+import { isoOrNull } from '../../wire.ts'
 import { exampleOperatorSession, operatorSession } from '../schema.ts'
 
 export const getOperatorSession = operation({
@@ -20,9 +22,9 @@ export const getOperatorSession = operation({
   emits: ['operator'],
   input: {},
   output: operatorSession,
-  errors: ['operator_required', 'session_expired'],
+  errors: ['operator_required'],
   example: { response: exampleOperatorSession },
-  run: ({ principal }) => Promise.resolve(show(sessionOf(principal))),
+  run: ({ principal }) => Promise.resolve({ expires_at: isoOrNull(endOf(principal)) }),
 })
 
 export const endOperatorSession = operation({
@@ -64,6 +66,7 @@ function sessionOf(principal: Principal): OperatorSession {
   return principal.session
 }
 
-function show({ expires_at }: OperatorSession): { expires_at: string } {
-  return { expires_at: toIso(expires_at) }
+/** Null for the token itself, which does not end. */
+function endOf(principal: Principal): Instant | null {
+  return (principal.type === 'operator' && principal.session?.expires_at) || null
 }
