@@ -13,7 +13,7 @@ export const INVARIANTS = {
     'a range is from the live version, and with `If-Range` from the version the client has',
   'caching.right': 'only fingerprinted names may be cached without revalidation',
   'answers.well': 'no response is an error or incomplete',
-  'ends.soon': 'a deployment ends within 20 s',
+  'ends.soon': 'a deployment ends within two minutes',
   'told.once': 'each deployment ends, with one event',
   'live.one': 'at most one deployment is live, and its address serves its revision',
   'daemon.lives': 'no daemon ends by itself',

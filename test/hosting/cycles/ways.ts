@@ -23,7 +23,8 @@ const OPEN: readonly unknown[] = ['queued', 'building', 'deploying']
 const FAILED: readonly unknown[] = ['failed', 'canceled']
 const TOLD: readonly unknown[] = ['app.deployed', 'app.rolled_back']
 const SOON = 5
-const PATIENCE = 20_000
+/** How soon it ends is a figure of the bench: a busy machine may take long. */
+const PATIENCE = 120_000
 
 async function untilDefined(read: () => Promise<string | undefined>): Promise<string> {
   const end = steady() + PATIENCE
