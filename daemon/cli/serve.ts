@@ -46,6 +46,11 @@ async function run(roles: DaemonRoles, options: ServeOptions, terminal: Terminal
   const given = readConfig(terminal.env, modeOf(options))
   const isTest = given.mode === 'test'
   const config = isTest ? await configureTest(given) : given
+  // A token that was configured is known, and is not for a log.
+  const shown = {
+    ...config,
+    operatorToken: given.operatorToken === undefined ? config.operatorToken : undefined,
+  }
   const isSplit = !roles.api || !roles.dispatch
   if (isSplit && !usesPostgres(config)) {
     throw new ConfigError(
@@ -59,7 +64,7 @@ async function run(roles: DaemonRoles, options: ServeOptions, terminal: Terminal
   const log = createLog(config.logLevel)
   const { startDaemon } = await import('../daemon.ts')
   const daemon = await startDaemon(config, log, { ...roles, test: isTest })
-  terminal.out(options.json === true ? printStarted(daemon, config) : greet(daemon, config, roles))
+  terminal.out(options.json === true ? printStarted(daemon, shown) : greet(daemon, shown, roles))
   await stopRequested
   log.info('stopping')
   await daemon.stop()
@@ -96,7 +101,7 @@ function stopSignal(): Promise<void> {
 
 function printStarted({ url, setupLink }: Daemon, { mode, operatorToken }: Config): string {
   const started = { url, dev: mode === 'dev', setup_link: setupLink ?? null }
-  const ofTest = mode === 'test' ? { test: true, operator_token: operatorToken } : {}
+  const ofTest = mode === 'test' ? { test: true, operator_token: operatorToken ?? null } : {}
   return `${JSON.stringify({ ...started, ...ofTest })}\n`
 }
 
@@ -111,7 +116,7 @@ function greet({ url, setupLink, platform }: Daemon, config: Config, { api }: Da
       ? [
           'This is for tests (--test): it listens on loopback only, receivers on 127.0.0.1 are allowed,',
           'and nothing is kept when it stops.',
-          `Operator token: ${config.operatorToken}`,
+          `Operator token: ${config.operatorToken ?? 'as configured'}`,
         ]
       : []),
     ...(config.mode === 'dev'

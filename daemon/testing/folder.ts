@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from 'node:fs'
-import { mkdtemp, readdir, rm, statfs } from 'node:fs/promises'
+import { lstat, mkdtemp, readdir, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
@@ -17,11 +17,17 @@ const SIGNS = ['keyhook.db', INSTALLATION_FILE]
  */
 export function requireNoData({
   databaseUrl,
+  outboxUrl,
   dataDir,
-}: Pick<Config, 'databaseUrl' | 'dataDir'>): void {
+}: Pick<Config, 'databaseUrl' | 'outboxUrl' | 'dataDir'>): void {
   if (databaseUrl !== undefined) {
     throw new ConfigError(
       'KEYHOOK_DATABASE_URL cannot be set with --test, which keeps everything in a temporary folder. Unset it',
+    )
+  }
+  if (outboxUrl !== undefined) {
+    throw new ConfigError(
+      'KEYHOOK_OUTBOX_URL cannot be set with --test, which would take the events of the outbox and forget them. Unset it',
     )
   }
   const folder = resolve(dataDir)
@@ -55,6 +61,7 @@ export async function createTestFolder(): Promise<string> {
 async function removeAbandoned(parent: string): Promise<void> {
   const names = (await readdir(parent)).filter((name) => name.startsWith(PREFIX))
   for (const folder of names.map((name) => join(parent, name))) {
+    if (!(await isOwn(folder))) continue
     // Before it has this file, its process may not have locked it yet.
     if (!existsSync(join(folder, INSTALLATION_FILE))) continue
     const held = { name: folder, otherwise: 'leave it' }
@@ -63,6 +70,13 @@ async function removeAbandoned(parent: string): Promise<void> {
     await release()
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** The parent is everybody's: a folder that another user made may lead elsewhere. */
+async function isOwn(folder: string): Promise<boolean> {
+  const found = await lstat(folder).catch(() => undefined)
+  if (found === undefined || !found.isDirectory()) return false
+  return found.uid === process.getuid?.() && (found.mode & 0o022) === 0
 }
 
 async function hasMemory(): Promise<boolean> {

@@ -70,6 +70,15 @@ await t.test('the token is exchanged for a cookie that no script can read', asyn
   t.strictSame(wrong.cookies, [])
 })
 
+await t.test('wrong tokens are limited, and keep nobody out who has the right one', async (t) => {
+  const codes: string[] = []
+  for (let tries = 0; tries < 6; tries += 1) {
+    codes.push((await ask('POST', '/v1/operator/session', {}, { token: 'not the token' })).code)
+  }
+  t.equal(codes.at(-1), '429 rate_limited')
+  t.equal((await ask('POST', '/v1/operator/session', {}, { token: TOKEN })).status, 200)
+})
+
 await t.test('it acts only where the request says so, and for no page of elsewhere', async (t) => {
   const { cookie = '', ...asked } = await open()
   t.equal((await ask('GET', '/v1/accounts', { cookie, ...asked })).code, '200')

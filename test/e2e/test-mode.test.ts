@@ -1,6 +1,15 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import t from 'tap'
 import { createMovableClock } from '../../daemon/testing/clock.ts'
 import { createClock } from '../support/clock.ts'
@@ -109,7 +118,8 @@ await t.test('a reset removes everything, and the token works on', async (t) => 
     await receiver.close()
   })
   const ask = askAs(daemon.url)
-  t.match(daemon.output(), `Operator token: ${TOKEN}`)
+  t.match(daemon.output(), 'Operator token: as configured')
+  t.notMatch(daemon.output(), TOKEN)
   t.match(await askAs(daemon.url, 'no token')('POST', '/v1/test/reset'), { status: 401 })
   for (const round of [1, 2]) {
     const account = { id: 'acct_1', name: 'Acme' }
@@ -157,9 +167,16 @@ await t.test('its folder goes with it, also one that was killed', async (t) => {
   t.ok(left, 'it has a folder')
   await killed.end('SIGKILL')
   t.ok(existsSync(left ?? ''), 'which a kill leaves behind')
+  const foreign = mkdtempSync(join(dirname(left ?? ''), 'keyhook-test-'))
+  t.teardown(() => {
+    rmSync(foreign, { recursive: true })
+  })
+  writeFileSync(join(foreign, 'keyhook.id'), '')
+  chmodSync(foreign, 0o777)
   const next = await startTest()
   const own = folderOf(next)
   t.notOk(existsSync(left ?? ''), 'until the next start')
+  t.strictSame(readdirSync(foreign), ['keyhook.id'], 'what others can write is left alone')
   t.ok(own)
   t.equal(await next.end('SIGTERM'), 0)
   t.notOk(existsSync(own ?? ''))
@@ -173,6 +190,7 @@ await t.test('it does not start next to real data', async (t) => {
       { KEYHOOK_DATABASE_URL: 'postgres://127.0.0.1/shop' },
       /KEYHOOK_DATABASE_URL cannot be set with --test/,
     ],
+    [{ KEYHOOK_OUTBOX_URL: 'sqlite:shop.sqlite' }, /KEYHOOK_OUTBOX_URL cannot be set with --test/],
     [{ KEYHOOK_DATA_DIR: join(folder, 'database') }, /has the data of a daemon \(keyhook\.db\)/],
     [{ KEYHOOK_DATA_DIR: join(folder, 'marked') }, /has the data of a daemon \(keyhook\.id\)/],
   ]
