@@ -24,8 +24,8 @@ export function addServing(program: Command, terminal: Terminal): void {
     .addOption(
       new Option(
         '--test',
-        "for your backend's tests: as --dev, with nothing kept, and a clock that they move",
-      ).conflicts('dev'),
+        "for your backend's tests: loopback only, webhooks to 127.0.0.1, nothing kept, a clock that they move",
+      ).conflicts(['dev', 'dispatch']),
     )
     .option('--no-dispatch', 'serve the API alone, beside `keyhook dispatch` (PostgreSQL)')
     .option('--json', 'print JSON')
