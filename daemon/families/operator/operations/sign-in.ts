@@ -33,11 +33,11 @@ export const operatorSignIn = operation({
     const { platform, body, now, ip, response } = call
     const cookie = requireCookie(operatorCookie(platform.baseUrl))
     const { operating } = platform
-    const guess = { network: networkOf(ip), email: 'operator' }
     const opened =
       operating?.proves(body.token) === true ? operating.sessions?.open(now) : undefined
     if (opened === undefined) {
       // After the token: it is too long to guess, and nobody's guesses keep the operator out.
+      const guess = { network: networkOf(ip), email: 'operator' }
       await guesses.check(guess, now, () => Promise.resolve(undefined))
       throw operatorError('invalid_operator_token')
     }
