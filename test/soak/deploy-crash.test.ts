@@ -61,6 +61,10 @@ async function requireEnds(t: Test, { daemon: { list } }: DeployStage, at: strin
   t.same(told.toSorted(), expected.toSorted(), `${at}: each is told of once`)
 }
 
+/** Whether some of its release was made before it was canceled. */
+const isCanceledHalfway = ({ status, progress }: Row): boolean =>
+  status === 'canceled' && Number((progress as Row | null)?.['done'] ?? 0) > 0
+
 /** Kills the daemon once where something is asked for, and looks at what became of it. */
 async function killIn(
   t: Test,
@@ -126,6 +130,7 @@ for (const [place, database] of (['sqlite', 'postgres'] as const).entries()) {
         t.ok(stage.watch.looks > sized(5, 20), `${stage.watch.looks} looks`)
         t.comment(`at most ${stage.longest} ms under way, ${stage.watch.looks} looks`)
         await requireEnds(t, stage, what)
+        const hasCanceled = (await stage.deployments()).some(isCanceledHalfway)
         await daemon.stop()
 
         const left = await openLeftBehind(data, url)
