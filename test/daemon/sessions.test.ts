@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
 import { createPasswords } from '../../daemon/families/accounts/password.ts'
+import { MOST_SESSIONS } from '../../daemon/families/accounts/session.ts'
 import { DAY, HOUR, MINUTE } from '../../lib/time.ts'
 import { codeOf } from '../support/answer.ts'
 import { CHEAP, EMAIL, PASSWORD, START, cookieOf, openSite } from '../support/site.ts'
@@ -179,4 +180,28 @@ await t.test('a user lists their sessions, ends one, and ends all others', async
   t.equal(await status(mine), '200')
   await site.clock.advance(MINUTE)
   t.equal((await list(mine)).length, 1, 'one that was not used has ended')
+})
+
+await t.test('one session more than a user may have ends the one unused for longest', async (t) => {
+  const site = await openSite(t)
+  await site.addUser()
+  const status = async (cookie: string): Promise<string> =>
+    codeOf(await site.ask('GET', '/v1/session', { headers: { cookie } }))
+  const first = await site.session()
+  const second = await site.session()
+  const more: string[] = []
+  while (more.length < MOST_SESSIONS - 2) more.push(await site.session())
+  await site.clock.advance(MINUTE)
+  t.equal(await status(first), '200', 'used after the second')
+  await site.clock.advance(MINUTE)
+  await site.session()
+  t.equal(await status(first), '200')
+  const { user } = (await site.platform.store.accounts.session(hashOf(first))) ?? {}
+  const sessions = await site.platform.store.accounts.sessionsOf(user?.id ?? '', 1000)
+  t.equal(sessions.length, MOST_SESSIONS)
+  const ended = [second, ...more].filter(
+    (cookie) => !sessions.some(({ hash }) => hash === hashOf(cookie)),
+  )
+  t.equal(ended.length, 1, 'of those used at the same instant any one')
+  t.equal(await status(ended[0] ?? ''), '401 session_expired')
 })

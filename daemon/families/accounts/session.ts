@@ -20,6 +20,8 @@ import type { sessionRecord } from './schema.ts'
 export const SESSION_LIFE: Millis = 30 * DAY
 /** Maximum idle time of a session. */
 const SESSION_IDLE: Millis = 12 * HOUR
+/** Maximum sessions of a user: one more ends the one that was not used for longest. */
+export const MOST_SESSIONS = 100
 /** Resolution of the last use, so that reads do not write. */
 const SEEN_EVERY: Millis = MINUTE
 const SECRET_BYTES = 32
@@ -74,6 +76,7 @@ export async function openSession(
     seen_at: now,
     authenticated_at: now,
   }
+  await tx.accounts.deleteSessions({ user_id: user.id, latest: MOST_SESSIONS - 1 })
   await tx.accounts.insertSession(session)
   return {
     value,

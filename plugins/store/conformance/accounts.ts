@@ -139,7 +139,7 @@ export const accountCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'sessionsOf: those of the user alone, last used first; deleteSessions keeps one',
+    name: 'sessionsOf: those of the user alone, last used first; deleteSessions keeps one, or the latest',
     async run({ open }) {
       const store = await open()
       const session = {
@@ -164,8 +164,12 @@ export const accountCases: readonly StoreCase[] = [
       assert.deepEqual(await hashes(10), ['h3', 'h1', 'h2'])
       assert.deepEqual(await hashes(2), ['h3', 'h1'])
       assert.deepEqual(await store.accounts.sessionsOf('usr_2', 10), [other])
+      await store.write((tx) => tx.accounts.deleteSessions({ user_id: 'usr_1', latest: 2 }))
+      assert.deepEqual(await hashes(10), ['h3', 'h1'])
       await store.write((tx) => tx.accounts.deleteSessions({ user_id: 'usr_1', kept: 'h1' }))
       assert.deepEqual(await hashes(10), ['h1'])
+      await store.write((tx) => tx.accounts.deleteSessions({ user_id: 'usr_1', latest: 0 }))
+      assert.deepEqual(await hashes(10), [])
       assert.deepEqual(await store.accounts.sessionsOf('usr_2', 10), [other])
       assert.deepEqual(await store.accounts.sessionsOf('usr_3', 10), [])
     },

@@ -37,9 +37,11 @@ export interface SessionRecord {
   readonly authenticated_at: Instant
 }
 
-/** One session, or those of a user; `kept` is the hash of one that stays. */
+/** One session, or those of a user: all but the one with the hash `kept`, or all but the `latest` last used. */
 export type SessionsToDelete =
-  { readonly hash: string } | { readonly user_id: string; readonly kept: string | null }
+  | { readonly hash: string }
+  | { readonly user_id: string; readonly kept: string | null }
+  | { readonly user_id: string; readonly latest: number }
 
 export interface AccountReads {
   get(id: string): Promise<AccountRecord | undefined>

@@ -1,4 +1,4 @@
-import type { AccountReads, AccountWrites } from '../contract/accounts.ts'
+import type { AccountReads, AccountWrites, SessionRecord } from '../contract/accounts.ts'
 import type { ChangeSink } from '../contract/changes.ts'
 import type { Reading, State } from './state.ts'
 import { add, change, pageOf } from './state.ts'
@@ -13,10 +13,7 @@ export function accountReads(state: Reading): AccountReads {
       const user = session && state().users.get(session.user_id)
       return session && user && { session, user }
     },
-    async sessionsOf(userId, limit) {
-      const own = [...state().sessions.values()].filter(({ user_id }) => user_id === userId)
-      return own.sort((a, b) => b.seen_at - a.seen_at || (a.hash < b.hash ? -1 : 1)).slice(0, limit)
-    },
+    sessionsOf: async (userId, limit) => lastUsed(state(), userId).slice(0, limit),
     anyUser: async () => state().users.size > 0,
     async withUsers(limit) {
       const ids = [...state().users.values()].map(({ account_id }) => account_id)
@@ -61,9 +58,10 @@ export function accountWrites(state: State, changes: ChangeSink): AccountWrites 
         state.sessions.delete(which.hash)
         return
       }
-      for (const { hash, user_id } of state.sessions.values()) {
-        if (user_id === which.user_id && hash !== which.kept) state.sessions.delete(hash)
-      }
+      const own = lastUsed(state, which.user_id)
+      const ended =
+        'latest' in which ? own.slice(which.latest) : own.filter(({ hash }) => hash !== which.kept)
+      for (const { hash } of ended) state.sessions.delete(hash)
     },
     async putSetupLink(hash, expiresAt) {
       state.setupLinks.clear()
@@ -79,4 +77,9 @@ export function accountWrites(state: State, changes: ChangeSink): AccountWrites 
       return kept
     },
   }
+}
+
+function lastUsed({ sessions }: Pick<State, 'sessions'>, userId: string): readonly SessionRecord[] {
+  const own = [...sessions.values()].filter(({ user_id }) => user_id === userId)
+  return own.sort((a, b) => b.seen_at - a.seen_at || (a.hash < b.hash ? -1 : 1))
 }

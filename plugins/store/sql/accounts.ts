@@ -148,6 +148,14 @@ export function accountWrites(query: Query, t: Tables, changes: ChangeSink): Acc
         await query(`DELETE FROM ${t.sessions} WHERE hash = $1`, [which.hash])
         return
       }
+      if ('latest' in which) {
+        await query(
+          `DELETE FROM ${t.sessions} WHERE user_id = $1 AND hash NOT IN (SELECT hash
+             FROM ${t.sessions} WHERE user_id = $1 ORDER BY seen_at DESC, hash LIMIT $2)`,
+          [which.user_id, which.latest],
+        )
+        return
+      }
       await query(
         `DELETE FROM ${t.sessions} WHERE user_id = $1 AND (CAST($2 AS TEXT) IS NULL OR hash <> $2)`,
         [which.user_id, which.kept],

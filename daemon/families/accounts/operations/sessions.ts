@@ -9,10 +9,7 @@ import { operation } from '../../../operations/operation.ts'
 import { audit } from '../../audit/note.ts'
 import { accountError } from '../errors.ts'
 import { exampleUserSession, userSession, userSessionList } from '../schema.ts'
-import { hasEnded } from '../session.ts'
-
-/** Maximum sessions that are listed: those last used. */
-const MOST_LISTED = 100
+import { MOST_SESSIONS, hasEnded } from '../session.ts'
 
 const OMITTED = { omit: "A browser's session, which no key has." } as const
 
@@ -106,7 +103,7 @@ async function openOf(
   { user_id }: UserPrincipal,
   now: Instant,
 ): Promise<readonly SessionRecord[]> {
-  const sessions = await accounts.sessionsOf(user_id, MOST_LISTED)
+  const sessions = await accounts.sessionsOf(user_id, MOST_SESSIONS)
   return sessions.filter((session) => !hasEnded(session, now))
 }
 
