@@ -132,8 +132,8 @@ async function serve(
   const extensions = await loadExtensions(config, folder)
   const families = [...own, ...extensions.families]
   const place = { config, log, folder, listener, apps, baseUrl, extensions, families, telemetry }
-  const { current } = test ? await openForTest(place, roles) : await openOnce(place, roles)
-  closers.push(() => current().close())
+  const { current, close } = test ? await openForTest(place, roles) : await openOnce(place, roles)
+  closers.push(close)
   // Requests in progress need all of this: listeners are closed before it, and closing them again does nothing.
   closers.push(closeListeners)
   closers.push(() => current().hosting?.stop())
@@ -173,14 +173,14 @@ interface OpenedService extends Closable, Pick<Daemon, 'platform' | 'setupLink'>
   readonly leaving: AbortController
 }
 
-/** The service that is open now. */
-interface Current {
+/** The service that is open now, whichever it is once it is closed. */
+interface Current extends Closable {
   current(): OpenedService
 }
 
 async function openOnce(place: Place, roles: DaemonRoles): Promise<Current> {
   const service = await openService(place, roles)
-  return { current: () => service }
+  return { current: () => service, close: () => service.close() }
 }
 
 /** A service with a clock that can be moved, which a reset replaces. */
@@ -199,10 +199,10 @@ async function openForTest(place: Place, roles: DaemonRoles): Promise<Current> {
   async function reset(): Promise<void> {
     const held = holdRequests()
     listener.serve(held.hold)
-    service.leaving.abort()
-    await service.hosting?.stop()
-    await service.close()
     try {
+      service.leaving.abort()
+      await service.hosting?.stop()
+      await service.close()
       await emptyTestFolder(folder.path)
       service = await open()
       held.release(service.handler)
@@ -214,7 +214,14 @@ async function openForTest(place: Place, roles: DaemonRoles): Promise<Current> {
     }
   }
   service = await open()
-  return { current: () => service }
+  return {
+    current: () => service,
+    async close() {
+      // One that a reset is opening would stay open.
+      await resetting?.catch(() => undefined)
+      await service.close()
+    },
+  }
 }
 
 function openService(place: Place, roles: DaemonRoles, clock?: Clock): Promise<OpenedService> {
@@ -242,7 +249,7 @@ async function openParts(
   const { platform, metrics } = local
   const { ownerEmail: email, ownerPassword: password } = config
   const owner = { email, password, baseUrl }
-  // Nobody reads the link of a reset.
+  // A test creates its own users: nobody follows a link.
   const hasUser = api && (config.mode !== 'test' || email !== undefined)
   const setupLink = hasUser ? await ensureFirstUser(platform, owner) : undefined
   const pages = [

@@ -14,12 +14,13 @@ export async function untilIdle(
   most: Millis,
 ): Promise<boolean> {
   const end = performance.now() + most
-  const { dispatcher } = engine
   for (;;) {
+    // Before what is due is read: an outcome that was being judged may have published an event since.
+    const wasIdle = engine.isIdle
     const heads = await store.queueHeads()
     const now = clock.now()
     const isDue = heads.some((head) => isPast(head.first_due, now) || isPast(head.retry_due, now))
-    if (!isDue && dispatcher.isIdle) return true
+    if (wasIdle && !isDue && engine.isIdle) return true
     if (performance.now() > end) return false
     await delay(LOOK_EVERY)
   }

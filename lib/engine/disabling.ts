@@ -30,9 +30,12 @@ export interface DisablingOptions {
  *
  * It judges after the outcomes are committed. When the process ends in between, the next failed attempt
  * finds the same counters and judges again.
+ *
+ * @returns whether nothing is being judged
  */
-export function watchHealth(options: DisablingOptions): void {
+export function watchHealth(options: DisablingOptions): { readonly isIdle: boolean } {
   const { store, publishIn, rule, clock, newEvent } = options
+  let judging = 0
 
   /** @param goneUrl the address that responded 410; undefined when none did */
   async function act(
@@ -82,9 +85,19 @@ export function watchHealth(options: DisablingOptions): void {
       const gone = attempts.find(
         ({ webhook_id, verdict }) => webhook_id === webhook.webhook_id && verdict === 'gone',
       )
-      act(webhook, gone?.url).catch((cause: unknown) => {
-        options.events?.healthFailed?.(webhook.webhook_id, cause)
-      })
+      judging += 1
+      act(webhook, gone?.url)
+        .catch((cause: unknown) => {
+          options.events?.healthFailed?.(webhook.webhook_id, cause)
+        })
+        .finally(() => {
+          judging -= 1
+        })
     }
   })
+  return {
+    get isIdle() {
+      return judging === 0
+    },
+  }
 }

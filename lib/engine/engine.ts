@@ -52,6 +52,8 @@ export interface Engine {
   readonly dispatcher: Dispatcher
   readonly targets: Targets
   readonly publishIn: PublishIn
+  /** Whether nothing is being claimed, sent, recorded, or judged for its failures. */
+  readonly isIdle: boolean
   /** Creates an event with a new id, serialized once. `now` defaults to the clock, `appId` to null. */
   newEvent(
     accountId: string,
@@ -149,13 +151,24 @@ export function createEngine(options: EngineOptions): Engine {
   const rule = options.disabling
   // No request asks for these events: they are of no trace.
   const publishUntraced = createPublishIn({ clock, newId, workAvailable, isBuiltIn, events })
-  watchHealth({ store, settled, publishIn: publishUntraced, rule, clock, newEvent, events })
+  const health = watchHealth({
+    store,
+    settled,
+    publishIn: publishUntraced,
+    rule,
+    clock,
+    newEvent,
+    events,
+  })
 
   return {
     outbox,
     dispatcher,
     targets,
     publishIn,
+    get isIdle() {
+      return dispatcher.isIdle && health.isIdle
+    },
     newEvent,
     notify: workAvailable.emit,
     newClaim,

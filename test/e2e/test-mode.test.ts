@@ -16,7 +16,7 @@ import { createClock } from '../support/clock.ts'
 import type { DaemonProcess, Env } from '../support/daemon.ts'
 import { startDaemonProcess } from '../support/daemon.ts'
 import { blocksFor, blocksOf, openShell, settingsOf, walk } from '../support/page.ts'
-import { startReceiver } from '../support/receiver.ts'
+import { answerWith, startReceiver } from '../support/receiver.ts'
 import { versionOf } from '../support/receivers/process.ts'
 
 const TOKEN = 'a token of this test, 32 characters'.replaceAll(' ', '-')
@@ -159,6 +159,30 @@ await t.test('a reset removes everything, and the token works on', async (t) => 
     await ask('POST', '/v1/test/reset')
   }
   t.match(await ask('POST', '/v1/test/clock', { advance: -1 }), { status: 400 })
+})
+
+await t.test('once it is idle, what a failure leads to was sent too', async (t) => {
+  const gone = await startReceiver(answerWith('HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n'))
+  const told = await startReceiver(answerWith('HTTP/1.1 204 No Content\r\n\r\n'))
+  const daemon = await startTest()
+  t.teardown(async () => {
+    await daemon.end('SIGTERM')
+    await Promise.all([gone.close(), told.close()])
+  })
+  const ask = askAs(daemon.url)
+  await ask('POST', '/v1/accounts', { id: 'acct_1', name: 'Acme' })
+  const listen = (port: number, event: string): Promise<Answer> =>
+    ask('POST', '/v1/webhooks', { url: `http://127.0.0.1:${port}/`, events: [event] }, 'acct_1')
+  await listen(told.port, 'webhook.disabled')
+  const rounds = 20
+  for (let round = 1; round <= rounds; round++) {
+    await listen(gone.port, 'order.paid')
+    await ask('POST', '/v1/events', { type: 'order.paid', data: {} }, 'acct_1')
+    t.match(await ask('POST', '/v1/test/clock', { advance: 0 }), { body: { idle: true } })
+    if (told.requests.length !== round)
+      t.fail(`round ${round}: ${told.requests.length} were told of`)
+  }
+  t.equal(told.requests.length, rounds)
 })
 
 await t.test('its folder goes with it, also one that was killed', async (t) => {
