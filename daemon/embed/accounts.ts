@@ -1,9 +1,8 @@
 import { toHex } from '../../lib/internal/bytes.ts'
 import { FULL_AUTHORITY } from '../../lib/grant/authority.ts'
 import type { Plan } from '../../plugins/store/contract/accounts.ts'
-import { accountError } from '../families/accounts/errors.ts'
 import { insertAccount } from '../authority/accounts.ts'
-import { audit } from '../families/audit/note.ts'
+import { changeAccount } from '../families/accounts/service.ts'
 import type { Platform } from '../platform.ts'
 import type { OperatorPrincipal } from '../authority/principal.ts'
 import { readAccountChanges } from './arguments.ts'
@@ -31,7 +30,6 @@ export function createUpdateAccount(platform: Platform): UpdateAccount {
     const [id, changes = {}] = readAccountChanges(args) as [string, AccountChanges?]
     const { key_limit, plan } = changes
     if (key_limit === undefined && plan === undefined) throw nothingChanged()
-    if (plan !== undefined && billing.sellsPlan) throw accountError('plan_managed')
     const principal: OperatorPrincipal = {
       type: 'operator',
       account_id: id,
@@ -41,21 +39,12 @@ export function createUpdateAccount(platform: Platform): UpdateAccount {
     return store.write(async (tx) => {
       const now = clock.now()
       const change = { tx, platform, principal, now, requestId, ip: '', via: null }
-      const note = (action: string): Promise<void> =>
-        audit(change, { account_id: id, action, target_type: 'account', target_id: id })
       if ((await tx.accounts.get(id)) === undefined) {
         // A setting of its own changes nothing else of an account.
         const had = await billing.planOf(tx, id, now)
         await insertAccount(tx, platform, { id, name: id, plan: had }, now)
       }
-      if (key_limit !== undefined) {
-        await tx.accounts.setKeyLimit(id, key_limit, now)
-        await note('account.updated')
-      }
-      if (plan !== undefined) {
-        await tx.accounts.setPlan(id, plan, now)
-        await note('account.plan_changed')
-      }
+      await changeAccount(change, id, changes)
       const account = await tx.accounts.get(id)
       const limit = account?.key_limit ?? null
       return { id, key_limit: limit, plan: await billing.planOf(tx, id, now) }

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createKeyhook } from '../../daemon/embed/index.ts'
+import { auditFamily } from '../../daemon/families/audit/family.ts'
 import { codeOf } from '../support/answer.ts'
 import { openSite } from '../support/site.ts'
 
@@ -41,6 +42,24 @@ await t.test('the operator sets how many live keys an account may hold', async (
   t.equal(codeOf(unknown), '404 account_not_found')
   const given = await site.asOperator('POST', '/v1/accounts', { name: 'Small', key_limit: 1 })
   t.match(given, { status: 201, body: { key_limit: 1 } })
+})
+
+await t.test('the audit log has each change of an account under a name of its own', async (t) => {
+  const site = await openSite(t, { families: [auditFamily] })
+  const { id } = site.account
+  const path = `/v1/accounts/${id}`
+  await site.asOperator('PATCH', path, { plan: 'free', key_limit: 5 })
+  await site.asOperator('PATCH', path, { plan: 'pro' })
+  const { rows } = await site.platform.store.requests.audit({
+    account_id: id,
+    action: null,
+    actor_id: null,
+    target_id: null,
+    limit: 10,
+    after: null,
+  })
+  const actions = rows.map(({ action }) => action)
+  t.strictSame(actions, ['account.plan_changed', 'account.plan_changed', 'account.updated'])
 })
 
 await t.test('neither a key nor a user of the account raises its limit', async (t) => {

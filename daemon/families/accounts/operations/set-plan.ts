@@ -1,8 +1,6 @@
 import { operation } from '../../../operations/operation.ts'
-import { accountError } from '../errors.ts'
-import { audit } from '../../audit/note.ts'
 import { accountRecord, exampleAccount, exampleUser, planChange, toWireAccount } from '../schema.ts'
-import { findAccount, findUser } from '../service.ts'
+import { changeAccount, findAccount, findUser } from '../service.ts'
 
 export const setPlan = operation({
   effect: 'write',
@@ -19,16 +17,9 @@ export const setPlan = operation({
   example: { body: { email: exampleUser.email, plan: 'pro' }, response: exampleAccount },
   command: 'owner plan <email> <plan>',
   async run(call) {
-    const { platform, tx, body, now } = call
-    if (platform.billing.sellsPlan) throw accountError('plan_managed')
+    const { tx, body } = call
     const { account_id } = await findUser(tx.accounts, body.email)
-    await tx.accounts.setPlan(account_id, body.plan, now)
-    await audit(call, {
-      account_id,
-      action: 'account.plan_changed',
-      target_type: 'account',
-      target_id: account_id,
-    })
+    await changeAccount(call, account_id, { plan: body.plan })
     return toWireAccount(await findAccount(tx.accounts, account_id))
   },
 })

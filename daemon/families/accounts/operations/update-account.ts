@@ -1,6 +1,4 @@
 import { operation } from '../../../operations/operation.ts'
-import { audit } from '../../audit/note.ts'
-import { accountError } from '../errors.ts'
 import {
   accountChanges,
   accountParams,
@@ -8,7 +6,7 @@ import {
   exampleAccount,
   toWireAccount,
 } from '../schema.ts'
-import { findAccount } from '../service.ts'
+import { changeAccount, findAccount } from '../service.ts'
 
 export const updateAccount = operation({
   effect: 'write',
@@ -29,17 +27,9 @@ export const updateAccount = operation({
   },
   command: 'account update',
   async run(call) {
-    const { platform, tx, params, body, now } = call
-    if (body.plan !== undefined && platform.billing.sellsPlan) throw accountError('plan_managed')
+    const { tx, params, body } = call
     const { id } = await findAccount(tx.accounts, params.account_id)
-    if (body.key_limit !== undefined) await tx.accounts.setKeyLimit(id, body.key_limit, now)
-    if (body.plan !== undefined) await tx.accounts.setPlan(id, body.plan, now)
-    await audit(call, {
-      account_id: id,
-      action: 'account.updated',
-      target_type: 'account',
-      target_id: id,
-    })
+    await changeAccount(call, id, body)
     return toWireAccount(await findAccount(tx.accounts, id))
   },
 })
