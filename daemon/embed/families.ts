@@ -14,8 +14,13 @@ export type ServedFamily = PlatformFamily | Family
 
 type IdIn<Name extends string> = { readonly id: `${Name}.${string}` }
 
+/** Families of the daemon alone: an embedder has users and operators of its own. */
+type DaemonFamily = 'accounts' | 'operator'
+
+const OF_THE_DAEMON: readonly string[] = ['accounts', 'operator'] satisfies DaemonFamily[]
+
 /** The operations of the families that an embedded Keyhook always serves. */
-type OwnOperation = Exclude<Served, IdIn<PlatformFamily | 'accounts'>>
+type OwnOperation = Exclude<Served, IdIn<PlatformFamily | DaemonFamily>>
 
 /** The operations of families that were asked for. */
 type AskedOperation<Asked> = Asked extends PlatformFamily
@@ -28,7 +33,7 @@ type AskedOperation<Asked> = Asked extends PlatformFamily
 export type EmbeddedOperation<Asked extends ServedFamily> = OwnOperation | AskedOperation<Asked>
 
 const NAMES: readonly string[] = ABSENT_FAMILIES.map(({ name }) => name).filter(
-  (name) => name !== 'accounts',
+  (name) => !OF_THE_DAEMON.includes(name),
 )
 
 export const SERVED_FAMILIES: Kind = {

@@ -381,6 +381,19 @@ await t.test('what an embedder did not ask for is nowhere', async (t) => {
   t.notMatch(await page('/v1/apps'), /daemon/)
 })
 
+await t.test('an embedder has users and operators of its own', async (t) => {
+  for (const name of ['accounts', 'operator']) {
+    const families = [name] as unknown as readonly 'apps'[]
+    await t.rejects(
+      createKeyhook({ database: join(t.testdir(), 's.sqlite'), masterKey, families }),
+      {
+        name: 'TypeError',
+        message: /families must be a non-empty list, each apps, /,
+      },
+    )
+  }
+})
+
 for (const dialect of ['sqlite', 'postgres'] as const) {
   await t.test(`an embedder serves the platform that it names, over ${dialect}`, async (t) => {
     const keyhook = await createKeyhook({

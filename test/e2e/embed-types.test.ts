@@ -140,6 +140,8 @@ await cooking.keys.verify('value', { scopes: ['pots:read', 'apps:write', 'orders
 await cooking.keys.verify('value', { scope: 'pots:write' })
 // @ts-expect-error nor are there scopes of families that were not asked for
 await keyhook.keys.verify('value', { scope: 'apps:read' })
+// @ts-expect-error the operator's operations are those of the daemon
+await keyhook.as(account).operator.status()
 // @ts-expect-error there is no such family of the platform
 await createKeyhook({ families: ['pans'] })
 const plain: Keyhook = cooking
