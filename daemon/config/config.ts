@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { ANY, TEXT, declareArguments, optional, optionsOf } from '../../lib/internal/arguments.ts'
 import { nearest } from '../../lib/internal/nearest.ts'
 import { isPostgresUrl } from '../../plugins/registry.ts'
-import type { SettingInForce } from './in-force.ts'
+import type { ServeMode, SettingInForce } from './in-force.ts'
 import { settingsInForce } from './in-force.ts'
 import type { Setting } from './setting.ts'
 import { SETTINGS } from './settings.ts'
@@ -58,9 +58,6 @@ export class ConfigError extends Error {
   }
 }
 
-/** `keyhook serve --dev` or `--test`: on loopback only, because webhooks may reach this machine. */
-export type ServeMode = 'dev' | 'test'
-
 const THIS_MACHINE = { KEYHOOK_WEBHOOK_ALLOW: '127.0.0.0/8,::1/128,localhost' }
 
 const MODE_DEFAULTS: Readonly<Record<ServeMode, Readonly<Record<string, string>>>> = {
@@ -99,7 +96,7 @@ export function readConfig(env: Readonly<NodeJS.ProcessEnv>, mode?: ServeMode): 
   >
   const dispatchSockets = SOCKETS_PER_DELIVERY * values.dispatchConcurrency
   const variable = (name: string): string | undefined => readText(name, env)
-  const inForce = settingsInForce(env, texts)
+  const inForce = settingsInForce(env, texts, mode)
   const config: Config = { ...values, mode, dispatchSockets, variable, inForce }
   for (const [name, host] of Object.entries({
     KEYHOOK_HOST: config.host,

@@ -37,13 +37,22 @@ export function Credit({ of: account }: { readonly of: string }) {
 function Grant({ to: account }: { readonly to: string }) {
   const [amount, setAmount] = useState('')
   const [note, setNote] = useState('')
+  // The same for another try: an answer that was lost may have granted it.
+  const [idempotencyKey, setIdempotencyKey] = useState(newIdempotencyKey)
+  const change = (set: (text: string) => void, text: string): void => {
+    set(text)
+    setIdempotencyKey(newIdempotencyKey())
+  }
   const grant = useOperatorAct<void>(
     () =>
-      operatorApi(account).billing.grant({
-        amount,
-        ...(note.trim() === '' ? {} : { note: note.trim() }),
-      }),
-    () => setAmount(''),
+      operatorApi(account).billing.grant(
+        { amount, ...(note.trim() === '' ? {} : { note: note.trim() }) },
+        { idempotencyKey },
+      ),
+    () => {
+      change(setAmount, '')
+      setNote('')
+    },
   )
   return (
     <form
@@ -59,19 +68,25 @@ function Grant({ to: account }: { readonly to: string }) {
         inputMode="decimal"
         required
         value={amount}
-        onChange={(event) => setAmount(event.currentTarget.value)}
+        onChange={(event) => change(setAmount, event.currentTarget.value)}
       />
       <TextInput
         label="Note (optional)"
         placeholder="Shown in the ledger"
         maxLength={200}
         value={note}
-        onChange={(event) => setNote(event.currentTarget.value)}
+        onChange={(event) => change(setNote, event.currentTarget.value)}
       />
       <Button type="submit" variant="default" loading={grant.isPending}>
         Grant credit
       </Button>
       {grant.error !== null && <Problem error={grant.error} />}
     </form>
+  )
+}
+
+function newIdempotencyKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join(
+    '.',
   )
 }

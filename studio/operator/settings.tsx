@@ -12,6 +12,7 @@ const SOURCES: Readonly<Record<SettingInForce['source'], string>> = {
   variable: 'Environment',
   file: 'File',
   dev: '--dev',
+  test: '--test',
   default: 'Default',
 }
 

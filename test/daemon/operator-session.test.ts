@@ -133,6 +133,8 @@ await t.test('signing out ends it at once, and another token ends all', async (t
   t.match(ended.cookies[0], /^keyhook-operator=; /)
   t.equal((await ask('GET', '/v1/accounts', first)).code, '401 session_expired')
   t.equal((await ask('GET', '/v1/accounts', second)).code, '200')
+  const token = { authorization: `Bearer ${TOKEN}` }
+  t.equal((await ask('DELETE', '/v1/operator/session', token)).code, '403 session_required')
   await daemon.end('SIGTERM')
   daemon = await startDaemonProcess({ ...settings, KEYHOOK_OPERATOR_TOKEN: TOKEN })
   t.equal((await ask('GET', '/v1/accounts', second)).code, '200', 'a restart ends none')

@@ -68,7 +68,7 @@ export const serviceStatus = z
 export const settingInForce = z
   .strictObject({
     name: z.string(),
-    source: z.enum(['variable', 'file', 'dev', 'default']),
+    source: z.enum(['variable', 'file', 'dev', 'test', 'default']),
     value: z.string().nullable().meta({ description: 'Null for a secret that is set.' }),
     secret: z.boolean(),
     doc: z.string(),

@@ -38,7 +38,7 @@ export const endOperatorSession = operation({
   emits: ['operator'],
   input: {},
   output: operatorSession,
-  errors: ['operator_required', 'session_expired'],
+  errors: ['operator_required', 'session_required'],
   example: { response: exampleOperatorSession },
   async run(call) {
     const { platform, principal, tx, now, response } = call
@@ -61,7 +61,9 @@ export const endOperatorSession = operation({
 /** The token itself is no session. */
 function sessionOf(principal: Principal): OperatorSession {
   if (principal.type !== 'operator' || principal.session === undefined) {
-    throw httpError('session_expired', { message: 'This is not the session of a browser.' })
+    throw httpError('session_required', {
+      message: 'The operator token is not a session: there is nothing to sign out of.',
+    })
   }
   return principal.session
 }
