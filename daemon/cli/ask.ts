@@ -8,10 +8,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Millis } from '../../lib/time.ts'
 import { MINUTE } from '../../lib/time.ts'
 import type { Config } from '../config/config.ts'
-import { ConfigError } from '../config/config.ts'
+import { ConfigError } from '../config/setting.ts'
+import { controlSocketIn, socketPath } from '../listener/control-socket.ts'
 import type { DataFolder } from '../machine/data-folder.ts'
-import { controlSocketIn, takeDataFolder } from '../machine/data-folder.ts'
-import { socketPath } from '../listener/listen.ts'
 import type { Log } from '../telemetry/log.ts'
 import { encodeParts } from './encode-parts.ts'
 import type { CommandRequest } from './request.ts'
@@ -46,6 +45,7 @@ export async function askDaemon(
     const answer = await askSocket(config, request, account)
     if (answer !== undefined) return answer
     await requirePackages(config)
+    const { takeDataFolder } = await import('../machine/data-folder.ts')
     const folder = await takeDataFolder(config.dataDir, 'must exist').catch((cause: unknown) => {
       if (round < ROUNDS && existsSync(config.dataDir)) return undefined
       throw cause
