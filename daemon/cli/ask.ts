@@ -11,7 +11,6 @@ import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/setting.ts'
 import { controlSocketIn, socketPath } from '../listener/control-socket.ts'
 import type { DataFolder } from '../machine/data-folder.ts'
-import type { Log } from '../telemetry/log.ts'
 import { encodeParts } from './encode-parts.ts'
 import type { CommandRequest } from './request.ts'
 
@@ -37,7 +36,6 @@ const ANSWER_WITHIN = 2 * MINUTE
  */
 export async function askDaemon(
   config: Config,
-  log: Log,
   request: CommandRequest,
   account: string | undefined,
 ): Promise<Answer> {
@@ -50,7 +48,7 @@ export async function askDaemon(
       if (round < ROUNDS && existsSync(config.dataDir)) return undefined
       throw cause
     })
-    if (folder !== undefined) return askHere(config, log, folder, request, account)
+    if (folder !== undefined) return askHere(config, folder, request, account)
     await pause(BETWEEN_ROUNDS)
   }
 }
@@ -62,7 +60,6 @@ async function requirePackages(config: Config): Promise<void> {
 
 async function askHere(
   config: Config,
-  log: Log,
   folder: DataFolder,
   request: CommandRequest,
   account: string | undefined,
@@ -70,7 +67,10 @@ async function askHere(
   try {
     const own = `${config.host}:${config.port}`
     // Imported only here: a command is fast while a daemon runs.
-    const { openLocal } = await import('../daemon.ts')
+    const { createLog } = await import('../telemetry/log.ts')
+    const { openLocal } = await import('../composition/local.ts')
+    // What a store logs when it opens belongs in a daemon's log; a command prints its response.
+    const log = createLog(config.logLevel === 'info' ? 'warn' : config.logLevel)
     const local = await openLocal(config, log, folder, config.baseUrl ?? `http://${own}`, [own])
     try {
       const answer = await askSocket(config, request, account)
