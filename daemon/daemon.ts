@@ -1,43 +1,34 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../lib/engine/ports.ts'
 import { SECOND } from '../lib/time.ts'
-import { APP_BYTES, installCommand, openDatabase, unreadableTypes } from '../plugins/registry.ts'
+import { installCommand, unreadableTypes } from '../plugins/registry.ts'
 import type { Config } from './config/config.ts'
 import { SETTINGS } from './config/settings.ts'
-import { rateLimitsOf, usesPostgres } from './config/config.ts'
+import { rateLimitsOf } from './config/config.ts'
 import type { DataFolder } from './machine/data-folder.ts'
 import { takeDataFolder } from './machine/data-folder.ts'
 import type { Closable, Closers } from './composition/closers.ts'
 import { openInOrder } from './composition/closers.ts'
-import type { Inspect, Opened, Storage } from './composition/open.ts'
-import { openPlatform } from './composition/open.ts'
-import { loadExtensions, unloadedExtensions } from './composition/extensions/open.ts'
+import { loadExtensions } from './composition/extensions/open.ts'
+import { openLocal } from './composition/local.ts'
 import type { Extensions } from './composition/plugins.ts'
 import { daemonNeeds, requireInstalled, startsTelemetry } from './composition/packages.ts'
-import { requireOwnOutbox } from './composition/outbox.ts'
 import type { Roles } from './composition/work.ts'
-import type { Records } from '../plugins/platform/contract/records.ts'
 import type { Family } from './operations/family.ts'
-import { COMMANDS_PATH } from './operations/command.ts'
-import { describeCommands } from './operations/commands.ts'
-import { recordsOf } from './operations/family.ts'
 import { ensureFirstUser } from './families/accounts/first-user.ts'
 import { FAMILIES, errorRows } from './families/index.ts'
 import { createTestingFamily } from './families/testing/family.ts'
 import { createApp } from './http/app.ts'
 import type { Protocol } from './http/protocol-steps.ts'
-import type { Page } from './http/documents.ts'
 import { cardPages, documents, DONE_PAGE } from './http/documents.ts'
-import { statusPage } from './http/status-page.ts'
 import { frontPage } from './http/front-page.ts'
 import { notReady, tooManyRequests } from './http/not-ready.ts'
-import { createControlResolver, createResolver } from './http/resolve.ts'
+import { createResolver } from './http/resolve.ts'
 import { openAppsListener } from './hosting/listener.ts'
-import { appsHostingOf, appsPortOf, requireTwoPorts } from './hosting/apps-hosting.ts'
+import { requireTwoPorts } from './hosting/apps-hosting.ts'
 import { startHosting } from './hosting/start.ts'
 import { clockOf } from './machine/ports.ts'
 import { acceptedHosts, ownHostsOf, printAddress } from './listener/addresses.ts'
-import { closeServer, listenLocally } from './listener/listen.ts'
 import { fitConnections, readDescriptorLimit } from './listener/descriptors.ts'
 import { holdRequests } from './listener/held-requests.ts'
 import type { Listener } from './listener/listener.ts'
@@ -336,125 +327,4 @@ function fitToProcess(given: Config, log: Log): Config {
   if (isLowered) log.info(decided, 'connections.lowered to fit the open files of this process')
   else log.debug(decided, 'connections.limits')
   return config
-}
-
-/** The daemon without its listeners. */
-export interface Local extends Opened {
-  readonly migrated: readonly string[]
-}
-
-/** What is served, and where. */
-export interface Serving {
-  /** Default: all families of the product. */
-  readonly families?: readonly Family[]
-  readonly appsPort?: number | undefined
-  /** Aborts when the process stops. */
-  readonly leaving?: AbortSignal
-  /** Default: none are loaded, and what needs one is unavailable. */
-  readonly extensions?: Extensions
-  /** Default: no spans are made. */
-  readonly telemetry?: Telemetry | undefined
-  /** Default: the clock that the processes of the store share. */
-  readonly clock?: Clock | undefined
-}
-
-/** Opens the daemon without listeners and without sending, for a command while no daemon runs. */
-export async function openLocal(
-  config: Config,
-  log: Log,
-  folder: DataFolder,
-  baseUrl: string,
-  ownHosts: readonly string[] = [],
-  { families = FAMILIES, appsPort = appsPortOf(config), leaving, ...serving }: Serving = {},
-): Promise<Local> {
-  const { extensions = await unloadedExtensions(config), telemetry, clock } = serving
-  return openInOrder(async (closers) => {
-    let migrated: readonly string[] = []
-    const opened = await openPlatform({
-      config,
-      log,
-      families,
-      async openStorage(inspect) {
-        const opening = { inspect, records: recordsOf(families) }
-        const storage = await openFolder(config, folder, opening, extensions)
-        migrated = storage.migrated
-        if (migrated.length > 0) log.info({ migrations: migrated }, 'database brought up to date')
-        return storage
-      },
-      appsHosting: appsHostingOf(config, appsPort),
-      baseUrl,
-      agentProtocols: true,
-      operated: true,
-      ownHosts,
-      leaving,
-      extensions,
-      telemetry,
-      clock,
-    })
-    closers.push(() => opened.close())
-    const control = await openControl(opened, families, { log, ...config }, folder, leaving)
-    closers.push(() => closeServer(control, CLOSE_GRACE))
-    return { ...opened, migrated }
-  })
-}
-
-/** Opens the database and the store of app files. */
-function openFolder(
-  config: Config,
-  folder: DataFolder,
-  { inspect, records }: { readonly inspect: Inspect; readonly records: readonly Records[] },
-  { replaced }: Extensions,
-): Promise<Storage & { readonly migrated: readonly string[] }> {
-  return openInOrder(async (closers) => {
-    const location = config.databaseUrl ?? folder.file('keyhook.db')
-    const isPostgres = usesPostgres(config)
-    if (!isPostgres) await requireOwnOutbox(config, location)
-    const masterKeyFile = isPostgres ? undefined : folder.file('master-key')
-    const { store, client, migrated } = await openDatabase(location, {
-      records,
-      inspect: (stored) => inspect(stored, masterKeyFile),
-    })
-    closers.push(() => store.close())
-    if (replaced.has('apps')) return { store, masterKeyFile, migrated }
-    const clock = clockOf(store)
-    // Several daemons may share the database, but not a folder.
-    const appBytes = isPostgres
-      ? await APP_BYTES.database({ client, clock })
-      : await APP_BYTES.disk({ folder: folder.file('apps'), clock })
-    closers.push(() => appBytes.close())
-    return { store, appBytes, masterKeyFile, migrated }
-  })
-}
-
-/** Commands of the families that the command line does not have itself. */
-function commandsPage(families: readonly Family[]): Page {
-  const added = families.filter((family) => !FAMILIES.includes(family))
-  return { type: 'application/json', body: describeCommands(added) }
-}
-
-function openControl(
-  { platform, metrics, traffic }: Opened,
-  families: readonly Family[],
-  { log, logRequests }: Pick<Config, 'logRequests'> & { readonly log: Log },
-  folder: DataFolder,
-  leaving = new AbortController().signal,
-): ReturnType<typeof listenLocally> {
-  const app = createApp({
-    platform,
-    families,
-    traffic,
-    resolve: createControlResolver(platform),
-    rateLimits: { reads: 0, writes: 0 },
-    hosts: undefined,
-    operatorToken: undefined,
-    pages: [documents({ [COMMANDS_PATH]: commandsPage(families) }), statusPage(platform, metrics)],
-    log,
-    logRequests,
-    metrics,
-    leaving,
-  })
-  const handler = app.callback()
-  return listenLocally(folder.controlSocket, (request, response) => {
-    void handler(request, response)
-  })
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8'
 import { BUILT_IN } from './cli/built-in.ts'
+import { functionsOf } from './cli/functions.ts'
 import { processTerminal } from './cli/terminal.ts'
 import { runCli } from './cli/program.ts'
-import type { Commands } from './operations/command.ts'
 
 // V8 would allocate what most requests made in its old generation once a moment's garbage collections found it
 // alive. Whatever such an object refers to then stays until the next full collection, so every later request
@@ -19,12 +19,6 @@ process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
   process.exit(0)
 })
 
-const commands: Commands = {
-  specs: BUILT_IN,
-  async functions(id) {
-    const { FAMILIES } = await import('./families/index.ts')
-    return FAMILIES.flatMap(({ operations }) => operations).find((one) => one.id === id) ?? {}
-  },
-}
+const commands = { specs: BUILT_IN, functions: functionsOf }
 
 process.exitCode = await runCli(process.argv.slice(2), processTerminal, commands)

@@ -1,4 +1,4 @@
-import { ConfigError, readConfig } from '../config/config.ts'
+import { ConfigError } from '../config/setting.ts'
 import type { CommandSpec } from '../operations/command.ts'
 import { COMMANDS_PATH } from '../operations/command.ts'
 import { ownVersion } from '../machine/own-version.ts'
@@ -25,7 +25,7 @@ export async function addedCommands(
   if (word === undefined) return (await read(env).catch(() => undefined)) ?? []
   const commands = await read(env)
   if (commands !== undefined) return commands
-  if (await hasFamilies(readConfig(env))) {
+  if (await hasFamilies(env)) {
     throw new ConfigError(
       `${word} is no command of its own. Those of families that plugins bring need the running daemon`,
     )
@@ -35,11 +35,13 @@ export async function addedCommands(
 
 /** Undefined when no daemon runs. */
 async function read(env: Terminal['env']): Promise<readonly CommandSpec[] | undefined> {
+  const { readConfig } = await import('../config/config.ts')
+  const config = readConfig(env)
   // One elsewhere describes them to its own machine alone.
-  if (readConfig(env).url !== undefined) return []
+  if (config.url !== undefined) return []
   const { askSocket } = await import('./ask.ts')
   const request = { method: 'GET', path: COMMANDS_PATH, body: undefined }
-  const answer = await askSocket(readConfig(env), request)
+  const answer = await askSocket(config, request)
   if (answer === undefined) return undefined
   return answer.status === 200 ? specsIn(answer.text) : []
 }
@@ -57,7 +59,9 @@ function firstWord(args: readonly string[]): string | undefined {
   return args.find((one, at) => !one.startsWith('-') && !WITH_VALUE.has(args[at - 1] ?? ''))
 }
 
-async function hasFamilies(config: ReturnType<typeof readConfig>): Promise<boolean> {
+async function hasFamilies(env: Terminal['env']): Promise<boolean> {
+  const { readConfig } = await import('../config/config.ts')
+  const config = readConfig(env)
   const { namedPlugins } = await import('../composition/extensions/named.ts')
   const named = await namedPlugins(config, config.dataDir)
   return named.some(({ contract }) => contract === 'families')

@@ -3,8 +3,8 @@ import { Argument, Option } from 'commander'
 import type { AgentFile, ClientName } from './agent-files.ts'
 import { CLIENTS, agentFiles } from './agent-files.ts'
 import type { Answer } from './ask.ts'
+import { addShared } from './command.ts'
 import type { CommandPorts } from './operation-command.ts'
-import { addShared } from './operation-command.ts'
 import type { Wire } from './print.ts'
 import { printError } from './print.ts'
 import { readExpiry } from './request.ts'
@@ -32,11 +32,9 @@ interface AgentOptions {
   readonly account?: string
 }
 
-/** Adds `agent`, which creates a key for an agent and prints what its client needs. */
-export function addAgent(program: Command, ports: CommandPorts): void {
-  const command = program
-    .command('agent')
-    .description('Create a key for an agent, and print the configuration of its client')
+/** Defines `agent`, which creates a key for an agent and prints what its client needs. */
+export function defineAgent(command: Command, ports: CommandPorts): void {
+  command
     .addArgument(new Argument('[client]', 'the client; default: each').choices(CLIENTS))
     .option('--read-only', 'only tools that read, and a key that only reads')
     .addOption(new Option('--publish', 'a key that may also publish apps').conflicts('readOnly'))

@@ -8,11 +8,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Millis } from '../../lib/time.ts'
 import { MINUTE } from '../../lib/time.ts'
 import type { Config } from '../config/config.ts'
-import { ConfigError } from '../config/config.ts'
+import { ConfigError } from '../config/setting.ts'
+import { controlSocketIn, socketPath } from '../listener/control-socket.ts'
 import type { DataFolder } from '../machine/data-folder.ts'
-import { controlSocketIn, takeDataFolder } from '../machine/data-folder.ts'
-import { socketPath } from '../listener/listen.ts'
-import type { Log } from '../telemetry/log.ts'
 import { encodeParts } from './encode-parts.ts'
 import type { CommandRequest } from './request.ts'
 
@@ -38,7 +36,6 @@ const ANSWER_WITHIN = 2 * MINUTE
  */
 export async function askDaemon(
   config: Config,
-  log: Log,
   request: CommandRequest,
   account: string | undefined,
 ): Promise<Answer> {
@@ -46,11 +43,12 @@ export async function askDaemon(
     const answer = await askSocket(config, request, account)
     if (answer !== undefined) return answer
     await requirePackages(config)
+    const { takeDataFolder } = await import('../machine/data-folder.ts')
     const folder = await takeDataFolder(config.dataDir, 'must exist').catch((cause: unknown) => {
       if (round < ROUNDS && existsSync(config.dataDir)) return undefined
       throw cause
     })
-    if (folder !== undefined) return askHere(config, log, folder, request, account)
+    if (folder !== undefined) return askHere(config, folder, request, account)
     await pause(BETWEEN_ROUNDS)
   }
 }
@@ -62,7 +60,6 @@ async function requirePackages(config: Config): Promise<void> {
 
 async function askHere(
   config: Config,
-  log: Log,
   folder: DataFolder,
   request: CommandRequest,
   account: string | undefined,
@@ -70,7 +67,10 @@ async function askHere(
   try {
     const own = `${config.host}:${config.port}`
     // Imported only here: a command is fast while a daemon runs.
-    const { openLocal } = await import('../daemon.ts')
+    const { createLog } = await import('../telemetry/log.ts')
+    const { openLocal } = await import('../composition/local.ts')
+    // What a store logs when it opens belongs in a daemon's log; a command prints its response.
+    const log = createLog(config.logLevel === 'info' ? 'warn' : config.logLevel)
     const local = await openLocal(config, log, folder, config.baseUrl ?? `http://${own}`, [own])
     try {
       const answer = await askSocket(config, request, account)

@@ -6,6 +6,8 @@ import type { Manifest } from '../backup/manifest.ts'
 import type { PassphraseOptions } from '../backup/passphrase.ts'
 import type { Restored } from '../backup/restore.ts'
 import { ConfigError, readConfig } from '../config/config.ts'
+import { namingHelp } from './command.ts'
+import type { CommandPorts } from './operation-command.ts'
 import { align } from './print.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -30,14 +32,13 @@ interface DrillFlags extends Shared {
   readonly within?: string
 }
 
-/** Adds `backup`, whose commands work on folders of this machine while a daemon serves. */
-export function addBackup(program: Command, terminal: Terminal): void {
-  const backup = program
-    .command('backup')
-    .usage('<command> [options]')
-    .description('Create, verify, restore, list or rehearse backups')
-  const add = (line: string, summary: string): Command =>
-    backup.command(line).description(summary).copyInheritedSettings(backup)
+/** Defines `backup`, whose commands work on folders of this machine while a daemon serves. */
+export function defineBackup(backup: Command, { terminal }: CommandPorts): void {
+  backup.usage('<command> [options]')
+  const add = (line: string, summary: string): Command => {
+    const command = backup.command(line).description(summary)
+    return namingHelp(command, `keyhook backup ${command.name()}`)
+  }
 
   withPrograms(add('create', 'Back up the data folder or the database, while daemons serve it'))
     .requiredOption('--to <folder>', 'the folder of backups; a new one is made in it')

@@ -5,7 +5,7 @@ import { printFish } from './completion/fish.ts'
 import type { Completed } from './completion/tree.ts'
 import { completedOf } from './completion/tree.ts'
 import { printZsh } from './completion/zsh.ts'
-import type { Terminal } from './terminal.ts'
+import type { CommandPorts } from './operation-command.ts'
 
 const SHELLS: Readonly<Record<string, (program: Completed) => string>> = {
   bash: printBash,
@@ -13,13 +13,12 @@ const SHELLS: Readonly<Record<string, (program: Completed) => string>> = {
   fish: printFish,
 }
 
-/** Adds `completion`, whose script holds every command: completing one starts no program. */
-export function addCompletion(program: Command, { out }: Terminal): void {
-  program
-    .command('completion')
-    .description('Print the completion of commands for a shell')
+/** Defines `completion`, whose script holds every command: completing one starts no program. */
+export function defineCompletion(command: Command, { terminal }: CommandPorts): void {
+  command
     .addArgument(new Argument('<shell>').choices(Object.keys(SHELLS)))
     .action((shell: string) => {
-      out(SHELLS[shell]?.(completedOf(program)) ?? '')
+      const program = command.parent ?? command
+      terminal.out(SHELLS[shell]?.(completedOf(program)) ?? '')
     })
 }

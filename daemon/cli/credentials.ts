@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { ConfigError } from '../config/config.ts'
+import { ConfigError } from '../config/setting.ts'
 import type { Remote } from './remote.ts'
 
 type Env = Readonly<NodeJS.ProcessEnv>

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
-import { format } from 'content-disposition'
 import type { SentPart } from './request.ts'
 
 /** A multipart body that reads its files while it is sent. */
@@ -22,6 +21,8 @@ export function encodeParts(parts: readonly SentPart[]): Encoded {
 }
 
 async function* bytesOf(parts: readonly SentPart[], boundary: string): AsyncGenerator<Uint8Array> {
+  // Imported only here: few commands send files.
+  const { format } = await import('content-disposition')
   for (const part of parts) {
     const filename = 'path' in part ? (part.filename ?? basename(part.path)) : undefined
     const parameters = { name: part.name, ...(filename === undefined ? {} : { filename }) }

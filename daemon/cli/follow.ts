@@ -5,10 +5,10 @@ import { SECOND } from '../../lib/time.ts'
 import { serializeEvent } from '../../lib/webhook/event.ts'
 import { brandNames, deliveryHeaders } from '../../lib/webhook/headers.ts'
 import { isSecret, mintSecret } from '../../lib/webhook/secret.ts'
+import { addShared, namingHelp } from './command.ts'
 import type { FeedEvent } from './event-feed.ts'
 import { eventIn, followEvents, messageIn } from './event-feed.ts'
 import type { CommandPorts } from './operation-command.ts'
-import { addShared } from './operation-command.ts'
 import { reasonOf } from './remote.ts'
 
 interface Followed {
@@ -29,10 +29,8 @@ const ANSWER_WITHIN = 10 * SECOND
 
 /** Adds `event tail`. */
 export function addTail(events: Command, ports: CommandPorts): void {
-  const tail = events
-    .command('tail')
-    .copyInheritedSettings(events)
-    .description('Print events as they are published')
+  const tail = events.command('tail').description('Print events as they are published')
+  namingHelp(tail, 'keyhook event tail')
   addFollowing(tail)
   tail.action(async () => {
     const options = tail.optsWithGlobals<Followed>()
@@ -42,11 +40,9 @@ export function addTail(events: Command, ports: CommandPorts): void {
   })
 }
 
-/** Adds `listen`, which is a webhook for a server on the developer's own machine: no address of it is public. */
-export function addListen(program: Command, ports: CommandPorts): void {
-  const listen = program
-    .command('listen')
-    .description('Forward events to a server on your machine, signed as deliveries are')
+/** Defines `listen`, which is a webhook for a server on the developer's own machine: no address of it is public. */
+export function defineListen(listen: Command, ports: CommandPorts): void {
+  listen
     .addOption(
       new Option('--forward-to <url>', 'such as http://localhost:3000/hooks')
         .makeOptionMandatory()
@@ -102,7 +98,7 @@ async function createForwarder(
   ports: CommandPorts,
 ): Promise<(event: FeedEvent) => Promise<boolean>> {
   const { terminal } = ports
-  const names = brandNames(ports.brand())
+  const names = brandNames(await ports.brand())
   const secret = secretStdin === true ? await readSecret(ports) : mintSecret(randomBytes)
   if (secretStdin !== true) terminal.err(`Your webhook secret is ${secret}\n`)
   return async (event) => {

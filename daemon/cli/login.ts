@@ -1,61 +1,73 @@
 import type { Command } from 'commander'
-import { ConfigError } from '../config/config.ts'
-import { SETTINGS } from '../config/settings.ts'
+import { ConfigError } from '../config/setting.ts'
+import { parseRemoteKey, parseRemoteUrl } from '../config/values.ts'
 import { keepLogin, removeLogin } from './credentials.ts'
+import type { CommandPorts } from './operation-command.ts'
 import type { Remote } from './remote.ts'
 import { askRemote } from './remote.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Adds `login` and `logout`: which daemon elsewhere commands of this user reach without a setting. */
-export function addLogin(program: Command, terminal: Terminal): void {
-  program
-    .command('login [url]')
-    .description('Keep the address and the key of a daemon for the commands of this user')
+/** Defines `login`: which daemon elsewhere commands of this user reach without a setting. */
+export function defineLogin(command: Command, { terminal }: CommandPorts): void {
+  command
+    .argument('[url]')
     .option('--json', 'print JSON')
-    .action(async (url: string | undefined, _: unknown, command: Command) => {
+    .action(async (url: string | undefined) => {
       const { json = false } = command.optsWithGlobals<{ readonly json?: boolean }>()
-      const login = parse(await read(url, terminal))
+      const login = await read(url, terminal)
       const key = await verify(login)
       const file = await keepLogin(terminal.env, login)
       const text = `Logged in to ${login.url} with the key ${key.name} (${key.id}), kept in ${file}.\n`
       const shown = { url: login.url, key_id: key.id, name: key.name, scopes: key.scopes, file }
       terminal.out(json ? `${JSON.stringify(shown)}\n` : text)
     })
-  program
-    .command('logout')
-    .description('Forget the address and the key that login kept; the key stays valid')
-    .action(async () => {
-      const was = await removeLogin(terminal.env)
-      terminal.out(was ? 'Logged out.\n' : 'There was no login.\n')
-    })
 }
 
-/** Of a person, or the lines of standard input: the address, unless it is an argument, and the key. */
+/** Defines `logout`. */
+export function defineLogout(command: Command, { terminal }: CommandPorts): void {
+  command.action(async () => {
+    const was = await removeLogin(terminal.env)
+    terminal.out(was ? 'Logged out.\n' : 'There was no login.\n')
+  })
+}
+
+/**
+ * Of a person, or the lines of standard input: the address, unless it is an argument, and the key.
+ *
+ * @throws ConfigError that says what the address or the key must be
+ */
 async function read(url: string | undefined, { prompt, readInput }: Terminal): Promise<Remote> {
   if (prompt !== undefined) {
-    return {
-      url: url ?? (await prompt('Address of the daemon: ', 'shown')),
-      key: await prompt('Key: ', 'hidden'),
-    }
+    // Judged before the key is asked for.
+    const address = parseUrl(url ?? (await prompt('Address of the daemon: ', 'shown')))
+    return { url: address, key: parseKey(await prompt('Key: ', 'hidden')) }
   }
   const lines = (await readInput()).split(/\r?\n/).filter((line) => line !== '')
-  const [first = '', second = ''] = lines
-  return url === undefined ? { url: first, key: second } : { url, key: first }
+  const [address = '', key = ''] = url === undefined ? lines : [url, ...lines]
+  return { url: parseUrl(address), key: parseKey(key) }
 }
 
-/** @throws ConfigError that says what the address or the key must be */
-function parse({ url, key }: Remote): Remote {
-  const read = <T>(what: string, value: () => T): T => {
-    try {
-      return value()
-    } catch (cause) {
-      throw new ConfigError(`${what} ${(cause as Error).message}`, { cause })
-    }
+function parseUrl(text: string): string {
+  return parse('address', text, parseRemoteUrl, 'give it as an argument or on standard input')
+}
+
+function parseKey(text: string): string {
+  return parse('key', text, parseRemoteKey, 'give it on standard input, in a line of its own')
+}
+
+function parse(
+  what: string,
+  text: string,
+  parseGiven: (text: string) => string,
+  remedy: string,
+): string {
+  const given = text.trim()
+  if (given === '') throw new ConfigError(`no ${what} was given: ${remedy}`)
+  try {
+    return parseGiven(given)
+  } catch (cause) {
+    throw new ConfigError(`the ${what} ${(cause as Error).message}`, { cause })
   }
-  const address = read('the address', () => SETTINGS.url.parse(url.trim()))
-  const secret = read('the key', () => SETTINGS.key.parse(key.trim()))
-  if (address === undefined || secret === undefined) throw new ConfigError('nothing was given')
-  return { url: address, key: secret }
 }
 
 interface OwnKey {

@@ -1,9 +1,9 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command } from 'commander'
 import { addOption, refuseInput, toArgument, usageOf, valueOf } from './arguments.ts'
 import { printCsv } from '../operations/print-csv.ts'
 import type { Answer } from './ask.ts'
 import type { CommandFunctions, CommandSpec, Commands, Field } from '../operations/command.ts'
-import { optionName } from './command.ts'
+import { addShared, namingHelp, optionName } from './command.ts'
 import { printExample } from './example.ts'
 import { askAllPages, readAllPages, isPaged } from './pages.ts'
 import { withWaitNotice } from './terminal.ts'
@@ -22,7 +22,7 @@ export interface CommandPorts {
   /** As `ask`, but refused while no daemon runs. */
   readonly askRunning: Ask
   /** The brand of the daemon, which names headers. */
-  readonly brand: () => string
+  readonly brand: () => Promise<string>
   readonly commands: Commands
   /** Receives the exit code. */
   readonly exit: (code: number) => void
@@ -41,20 +41,19 @@ interface Shared {
 /** Names of options that are not fields. */
 const SHARED = ['json', 'account', 'raw', 'all'] satisfies readonly (keyof Shared)[]
 
-/** Adds the options that every command takes, before or after its name. */
-export function addShared(command: Command): Command {
-  return command
-    .option('--json', 'print JSON')
-    .addOption(new Option('--account <id>', 'the account to act for').argParser(readAccount))
+/** Adds the commands of a group. */
+export function addOperations(
+  group: Command,
+  specs: readonly CommandSpec[],
+  ports: CommandPorts,
+): void {
+  for (const spec of specs) {
+    const command = operationCommand(spec, ports).copyInheritedSettings(group)
+    group.addCommand(namingHelp(command, `keyhook ${spec.group} ${spec.verb}`))
+  }
 }
 
-function readAccount(text: string): string {
-  if (/^[\x21-\x7e]{1,100}$/.test(text)) return text
-  throw new InvalidArgumentError('Must be an account id.')
-}
-
-/** The command of an operation. */
-export function operationCommand(spec: CommandSpec, ports: CommandPorts): Command {
+function operationCommand(spec: CommandSpec, ports: CommandPorts): Command {
   const { positionals, options, verb, secret } = spec
   const command = new Command(verb).description(spec.summary)
   for (const field of positionals) command.addArgument(toArgument(field))

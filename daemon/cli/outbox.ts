@@ -3,25 +3,22 @@ import { Argument } from 'commander'
 import { OUTBOX_SQL } from '../../plugins/outbox/contract/table.ts'
 import { outboxDialect } from '../composition/outbox.ts'
 import { ConfigError, readConfig } from '../config/config.ts'
+import { namingHelp } from './command.ts'
+import type { CommandPorts } from './operation-command.ts'
 import type { Terminal } from './terminal.ts'
 
 type Dialect = keyof typeof OUTBOX_SQL
 
-/** Adds `outbox sql`, whose output belongs into the backend's own migrations. */
-export function addOutbox(program: Command, { env, out }: Terminal): void {
-  const outbox = program
-    .command('outbox')
-    .usage('sql [database]')
-    .description('Print the statements that create the outbox in the database of your backend')
-  outbox
-    .command('sql')
+/** Defines `outbox sql`, whose output belongs into the backend's own migrations. */
+export function defineOutbox(outbox: Command, { terminal: { env, out } }: CommandPorts): void {
+  const sql = outbox.usage('sql [database]').command('sql')
+  namingHelp(sql, 'keyhook outbox sql')
     .description('Print the statements that create its table')
     .addArgument(
       new Argument('[database]', 'default: that of KEYHOOK_OUTBOX_URL').choices(
         Object.keys(OUTBOX_SQL),
       ),
     )
-    .copyInheritedSettings(outbox)
     .action((database: Dialect | undefined) => {
       out(OUTBOX_SQL[database ?? configured(env)])
     })

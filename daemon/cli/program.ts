@@ -1,27 +1,14 @@
-import { Command, CommanderError, Option } from 'commander'
+import { Command, CommanderError } from 'commander'
 import { KeyhookError } from '../../lib/errors.ts'
-import { ConfigError, readConfig } from '../config/config.ts'
+import { ConfigError } from '../config/setting.ts'
 import type { CommandSpec, Commands } from '../operations/command.ts'
 import { ownVersion } from '../machine/own-version.ts'
 import { addedCommands } from './added-commands.ts'
-import { addAgent } from './agent.ts'
-import { addBackup } from './backup.ts'
-import type { Check } from './check.ts'
-import { printChecks } from './check.ts'
-import { groupsOf } from './command.ts'
-import { addCompletion } from './completion.ts'
-import { addListen, addTail } from './follow.ts'
-import type { Ask, CommandPorts } from './operation-command.ts'
-import { addShared, operationCommand } from './operation-command.ts'
+import { addShared, groupsOf, namingHelp } from './command.ts'
 import { withLogin } from './credentials.ts'
-import { addLogin } from './login.ts'
-import { addOutbox } from './outbox.ts'
+import type { Ask, CommandPorts } from './operation-command.ts'
 import { printOverview } from './overview.ts'
-import { addProxyExample } from './proxy-example.ts'
-import { askRemote, brandOf, remoteOf } from './remote.ts'
-import { addServing } from './serve.ts'
-import { addStatus } from './status.ts'
-import { addUpgrade } from './upgrade.ts'
+import { BESIDE_OPERATIONS, OWN_COMMANDS } from './own-commands.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Exit code of a command line that cannot be parsed. */
@@ -46,16 +33,9 @@ export async function runCli(
   try {
     if (!WITHOUT_LOGIN.has(args[0])) terminal = { ...given, env: withLogin(given.env) }
     const added = await addedCommands(args, terminal, knownCommands(commands))
-    const ports = {
-      terminal,
-      ask: ask ?? askOf(terminal),
-      askRunning: ask ?? askRunningOf(terminal),
-      brand: () => brandOf(readConfig(terminal.env)),
-      commands,
-      exit,
-    }
+    const ports = { terminal, ...reaching(terminal, ask), commands, exit }
     const program = createProgram([...commands.specs, ...added], ports)
-    await program.parseAsync(args, { from: 'user' })
+    await program.parseAsync(withHelpAsOption(args, program), { from: 'user' })
     return code
   } catch (cause) {
     if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : MISUSE
@@ -64,67 +44,38 @@ export async function runCli(
   }
 }
 
-/** Commands beside those of operations. */
-const OWN_COMMANDS = [
-  'serve',
-  'dispatch',
-  'doctor',
-  'agent',
-  'outbox',
-  'backup',
-  'status',
-  'upgrade',
-  'login',
-  'logout',
-  'proxy-example',
-  'completion',
-  'listen',
-  'help',
-]
-
-/** Commands of the machine they run on, and those that change a login. */
+/** First words of lines that read no login. */
 const WITHOUT_LOGIN: ReadonlySet<string | undefined> = new Set([
-  'serve',
-  'dispatch',
-  'doctor',
-  'backup',
-  'upgrade',
-  'outbox',
-  'proxy-example',
-  'completion',
-  'login',
-  'logout',
+  '--version',
+  ...OWN_COMMANDS.filter(({ withoutLogin }) => withoutLogin).map(({ name }) => name),
 ])
 
 function knownCommands({ specs }: Commands): ReadonlySet<string | undefined> {
-  return new Set([...OWN_COMMANDS, ...specs.map(({ group }) => group)])
+  return new Set([
+    'help',
+    ...OWN_COMMANDS.map(({ name }) => name),
+    ...specs.map(({ group }) => group),
+  ])
 }
 
-function askOf({ env }: Terminal): Ask {
-  return async (request, account) => {
-    const config = readConfig(env)
-    const remote = remoteOf(config)
-    if (remote !== undefined) return askRemote(remote, request, account)
-    // What a store logs when it opens belongs in a daemon's log; a command prints its response.
-    const { createLog } = await import('../telemetry/log.ts')
-    const log = createLog(config.logLevel === 'info' ? 'warn' : config.logLevel)
-    const { askDaemon } = await import('./ask.ts')
-    return askDaemon(config, log, request, account)
+/** What the settings and both ways to a daemon need is loaded by the first request. */
+function reaching(
+  { env }: Terminal,
+  given: Ask | undefined,
+): Pick<CommandPorts, 'ask' | 'askRunning' | 'brand'> {
+  return {
+    ask: given ?? (async (...asked) => (await import('./reach.ts')).ask(env, ...asked)),
+    askRunning:
+      given ?? (async (...asked) => (await import('./reach.ts')).askRunning(env, ...asked)),
+    brand: async () => (await import('./reach.ts')).brandIn(env),
   }
 }
 
-function askRunningOf({ env }: Terminal): Ask {
-  return async (request, account) => {
-    const config = readConfig(env)
-    const remote = remoteOf(config)
-    if (remote !== undefined) return askRemote(remote, request, account)
-    const { askSocket } = await import('./ask.ts')
-    const answer = await askSocket(config, request, account)
-    if (answer !== undefined) return answer
-    throw new ConfigError(
-      'KEYHOOK_DATA_DIR has no running daemon: start it with `keyhook serve`, or name another with KEYHOOK_URL',
-    )
-  }
+/** `help key create` as `key create --help`: a command is loaded when a line leads to it. */
+function withHelpAsOption(args: readonly string[], { commands }: Command): readonly string[] {
+  const [first, ...words] = args
+  const isKnown = commands.some((one) => one.name() === words[0])
+  return first === 'help' && isKnown ? [...words, '--help'] : args
 }
 
 /** Prints a refusal as one line; the stack of a defect only on request. */
@@ -136,9 +87,10 @@ function printFailure(cause: unknown, env: Terminal['env']): string {
   return `keyhook: ${message}\n${stack}`
 }
 
+/** Every command by its name; what defines one is loaded when a line leads to it. */
 function createProgram(specs: readonly CommandSpec[], ports: CommandPorts): Command {
   const { terminal } = ports
-  const program = addShared(new Command('keyhook'))
+  const program = namingHelp(addShared(new Command('keyhook')), 'keyhook')
     .exitOverride()
     .enablePositionalOptions()
     .version(ownVersion(), '--version')
@@ -149,83 +101,48 @@ function createProgram(specs: readonly CommandSpec[], ports: CommandPorts): Comm
       writeErr: (text) => {
         terminal.err(text)
       },
-      outputError: printMisuse('keyhook --help'),
     })
-  addServing(program, terminal)
-  addDoctor(program, ports)
-  addAgent(program, ports)
-  addOutbox(program, terminal)
-  addBackup(program, terminal)
-  addStatus(program, terminal)
-  addUpgrade(program, ports)
-  addLogin(program, terminal)
-  addProxyExample(program, terminal)
-  addCompletion(program, terminal)
-  const own = program.commands.map((one) => ({ name: one.name(), summary: one.description() }))
-  addGroups(program, specs, ports)
-  const events = program.commands.find((one) => one.name() === 'event')
-  if (events !== undefined) addTail(events, ports)
-  addListen(program, ports)
+  const definitions = new Map([...ownCommands(program, ports), ...groups(program, specs, ports)])
+  program.hook('preSubcommand', async (_, command) => {
+    const needed = DESCRIBING_ALL.has(command.name()) ? program.commands : [command]
+    for (const one of needed) await definitions.get(one)?.()
+  })
   // Last, because commands inherit the help configuration when they are added.
-  program.configureHelp({ formatHelp: () => printOverview(own, specs) })
+  program.configureHelp({ formatHelp: () => printOverview(OWN_COMMANDS, specs) })
   return program
 }
 
-/** Prints one line that names the command with the full help. */
-function printMisuse(help: string): (text: string, write: (text: string) => void) => void {
-  return (text, write) => {
-    const line = text
-      .replace(/^error: /, '')
-      .trim()
-      .replaceAll('\n', ' ')
-    write(`keyhook: ${line.replace(/([^.?)])$/, '$1.')} See \`${help}\`\n`)
-  }
-}
+const DESCRIBING_ALL: ReadonlySet<string> = new Set(
+  OWN_COMMANDS.filter(({ describesAll }) => describesAll).map(({ name }) => name),
+)
 
-function addDoctor(program: Command, { terminal, exit }: CommandPorts): void {
-  program
-    .command('doctor')
-    .description('Check the configuration, the data folder, the database and the master key')
-    .addOption(
-      new Option('--live', 'ask only whether the running daemon answers').conflicts('ready'),
-    )
-    .option('--ready', 'ask only whether it can write, and is not stopping')
-    .option('--json', 'print JSON')
-    .action(async (_: unknown, command: Command) => {
-      const { json, ...asked } = command.optsWithGlobals<DoctorOptions>()
-      const checks = await checksOf(asked, terminal.env)
-      const ok = checks.every((check) => check.ok)
-      terminal.out(json === true ? `${JSON.stringify({ ok, checks })}\n` : printChecks(checks))
-      if (!ok) exit(1)
-    })
-}
+/** Commands, each with what defines it. */
+type Definitions = readonly (readonly [command: Command, define: () => Promise<void>])[]
 
-interface DoctorOptions {
-  readonly json?: boolean
-  readonly live?: boolean
-  readonly ready?: boolean
-}
-
-/** A probe loads nothing of what the other checks need. */
-async function checksOf(
-  { live, ready }: DoctorOptions,
-  env: Terminal['env'],
-): Promise<readonly Check[]> {
-  if (live === true || ready === true) {
-    const { probe } = await import('./probe.ts')
-    return [await probe(ready === true ? 'ready' : 'live', env)]
-  }
-  const { examine } = await import('./doctor.ts')
-  return examine(env)
-}
-
-function addGroups(program: Command, specs: readonly CommandSpec[], ports: CommandPorts): void {
-  for (const { group, commands } of groupsOf(specs)) {
-    const parent = program.command(group).usage('<command> [options]')
-    for (const spec of commands) {
-      const command = operationCommand(spec, ports).copyInheritedSettings(parent)
-      const help = `keyhook ${group} ${spec.verb} --help`
-      parent.addCommand(command.configureOutput({ outputError: printMisuse(help) }))
+function ownCommands(program: Command, ports: CommandPorts): Definitions {
+  return OWN_COMMANDS.map(({ name, summary, load }) => {
+    const command = addNamed(program, name).description(summary)
+    const define = async (): Promise<void> => {
+      const defineOwn = await load()
+      defineOwn(command, ports)
     }
-  }
+    return [command, define]
+  })
+}
+
+function groups(program: Command, specs: readonly CommandSpec[], ports: CommandPorts): Definitions {
+  return groupsOf(specs).map(({ group, commands }) => {
+    const command = addNamed(program, group).usage('<command> [options]')
+    const define = async (): Promise<void> => {
+      const { addOperations } = await import('./operation-command.ts')
+      addOperations(command, commands, ports)
+      const addOthers = await BESIDE_OPERATIONS.get(group)?.()
+      addOthers?.(command, ports)
+    }
+    return [command, define]
+  })
+}
+
+function addNamed(program: Command, name: string): Command {
+  return namingHelp(program.command(name), `keyhook ${name}`)
 }

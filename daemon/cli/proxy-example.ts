@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import { Argument, Option } from 'commander'
 import { ConfigError, readConfig } from '../config/config.ts'
+import type { CommandPorts } from './operation-command.ts'
 import { printCaddy } from './proxy/caddy.ts'
 import { printNginx } from './proxy/nginx.ts'
 import type { SiteOptions, Sites } from './proxy/sites.ts'
 import { sitesOf } from './proxy/sites.ts'
 import { printTraefik } from './proxy/traefik.ts'
-import type { Terminal } from './terminal.ts'
 
 const EXAMPLES: Readonly<Record<string, (sites: Sites) => string>> = {
   caddy: printCaddy,
@@ -14,11 +14,12 @@ const EXAMPLES: Readonly<Record<string, (sites: Sites) => string>> = {
   traefik: printTraefik,
 }
 
-/** Adds `proxy-example`, which prints what belongs into the proxy for the settings of this daemon. */
-export function addProxyExample(program: Command, { env, out, err }: Terminal): void {
-  program
-    .command('proxy-example')
-    .description('Print the configuration of a proxy for these settings')
+/** Defines `proxy-example`, which prints what belongs into the proxy for the settings of this daemon. */
+export function defineProxyExample(
+  command: Command,
+  { terminal: { env, out, err } }: CommandPorts,
+): void {
+  command
     .addArgument(new Argument('<proxy>').choices(Object.keys(EXAMPLES)))
     .option('--upstream <hosts>', 'hosts of daemons, comma separated; default: this one', readHosts)
     .option('--certificates <folder>', 'of <name>.crt and <name>.key; default: /etc/keyhook/tls')

@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts'
 import type { ServeMode } from '../config/in-force.ts'
 import { ConfigError, readConfig, usesPostgres } from '../config/config.ts'
 import type { Daemon, DaemonRoles } from '../daemon.ts'
+import type { CommandPorts } from './operation-command.ts'
 import type { Terminal } from './terminal.ts'
 
 interface ServeOptions {
@@ -15,11 +16,9 @@ interface ServeOptions {
   readonly json?: boolean
 }
 
-/** Adds `serve` and `dispatch`, which run until a signal. */
-export function addServing(program: Command, terminal: Terminal): void {
-  program
-    .command('serve')
-    .description('Serve the API and send what is due')
+/** Defines `serve`, which runs until a signal. */
+export function defineServe(command: Command, { terminal }: CommandPorts): void {
+  command
     .option('--dev', 'for a first look: loopback only, webhooks to 127.0.0.1, quick retries')
     .addOption(
       new Option(
@@ -29,17 +28,17 @@ export function addServing(program: Command, terminal: Terminal): void {
     )
     .option('--no-dispatch', 'serve the API alone, beside `keyhook dispatch` (PostgreSQL)')
     .option('--json', 'print JSON')
-    .action(async (_: unknown, command: Command) => {
+    .action(async () => {
       const options = command.optsWithGlobals<ServeOptions>()
       await run({ api: true, dispatch: options.dispatch }, options, terminal)
     })
-  program
-    .command('dispatch')
-    .description('Send what is due, and serve probes and metrics alone (PostgreSQL)')
-    .option('--json', 'print JSON')
-    .action(async (_: unknown, command: Command) => {
-      await run({ api: false, dispatch: true }, command.optsWithGlobals<ServeOptions>(), terminal)
-    })
+}
+
+/** Defines `dispatch`, which runs until a signal. */
+export function defineDispatch(command: Command, { terminal }: CommandPorts): void {
+  command.option('--json', 'print JSON').action(async () => {
+    await run({ api: false, dispatch: true }, command.optsWithGlobals<ServeOptions>(), terminal)
+  })
 }
 
 async function run(roles: DaemonRoles, options: ServeOptions, terminal: Terminal): Promise<void> {

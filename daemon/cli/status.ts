@@ -6,27 +6,24 @@ import type { Config } from '../config/config.ts'
 import { ConfigError, readConfig } from '../config/config.ts'
 import type { DaemonStatus } from '../telemetry/status.ts'
 import { STATUS_PATH } from '../telemetry/status.ts'
+import type { CommandPorts } from './operation-command.ts'
 import { align } from './print.ts'
-import type { Terminal } from './terminal.ts'
 
 const EVERY: Millis = SECOND
 const ANSWER_WITHIN: Millis = 5 * SECOND
 
-/** Adds `status`, which shows what the daemon of this machine does until Ctrl-C, or once where nobody watches. */
-export function addStatus(program: Command, { env, out, screen }: Terminal): void {
-  program
-    .command('status')
-    .description('Show what the daemon does: backlog, rates, failing webhooks, last errors')
-    .option('--json', 'print JSON, once')
-    .action(async (_: unknown, command: Command) => {
-      const config = readConfig(env)
-      const { json } = command.optsWithGlobals<{ readonly json?: boolean }>()
-      const first = await read(config)
-      if (first === undefined) throw new ConfigError(NOBODY)
-      if (json === true) out(`${JSON.stringify(first)}\n`)
-      else if (screen === undefined) out(printStatus(first, undefined))
-      else await watch(config, first, screen)
-    })
+/** Defines `status`, which shows what the daemon of this machine does until Ctrl-C, or once where nobody watches. */
+export function defineStatus(command: Command, { terminal }: CommandPorts): void {
+  const { env, out, screen } = terminal
+  command.option('--json', 'print JSON, once').action(async () => {
+    const config = readConfig(env)
+    const { json } = command.optsWithGlobals<{ readonly json?: boolean }>()
+    const first = await read(config)
+    if (first === undefined) throw new ConfigError(NOBODY)
+    if (json === true) out(`${JSON.stringify(first)}\n`)
+    else if (screen === undefined) out(printStatus(first, undefined))
+    else await watch(config, first, screen)
+  })
 }
 
 const NOBODY = 'KEYHOOK_DATA_DIR has no running daemon: start it with `keyhook serve`'

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { SECOND } from '../../lib/time.ts'
 
 /** Input and output of a command; tests replace those of the process. */
@@ -49,12 +50,16 @@ export const processTerminal: Terminal = {
 
 async function promptOnTerminal(question: string, typed: 'shown' | 'hidden'): Promise<string> {
   const { createInterface } = await import('node:readline/promises')
-  process.stderr.write(question)
   // The terminal echoes nothing while it is read key by key; without an output neither does the interface.
   const output = typed === 'shown' ? process.stderr : undefined
   const lines = createInterface({ input: process.stdin, terminal: true, ...(output && { output }) })
+  // By the interface where it can: it writes over the line that it reads.
+  const shown = typed === 'shown' ? question : ''
+  if (typed === 'hidden') process.stderr.write(question)
   try {
-    return await lines.question('')
+    // The end of the input, and Ctrl-C, leave a question without an answer.
+    const none = once(lines, 'close').then(() => '')
+    return await Promise.race([lines.question(shown).catch(() => ''), none])
   } finally {
     lines.close()
     if (typed === 'hidden') process.stderr.write('\n')

@@ -5,7 +5,7 @@ import { reachPostgres, reachSqlite } from '../../plugins/registry.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError, databaseFile, readConfig, usesPostgres } from '../config/config.ts'
 import { ownVersion } from '../machine/own-version.ts'
-import type { Terminal } from './terminal.ts'
+import type { CommandPorts } from './operation-command.ts'
 
 /** What this version would do to a database. */
 interface Upgrade {
@@ -27,17 +27,12 @@ interface Upgrade {
 /** Exit code of an upgrade that needs all daemons stopped, while some serve. */
 const NEEDS_STOP = 3
 
-/** Adds `upgrade`, which reads a database that daemons may be serving, and changes nothing. */
-export function addUpgrade(
-  program: Command,
-  { terminal, exit }: { readonly terminal: Terminal; exit(code: number): void },
-): void {
-  program
-    .command('upgrade')
-    .description('Say what a start of this version would change, and whether daemons must stop')
+/** Defines `upgrade`, which reads a database that daemons may be serving, and changes nothing. */
+export function defineUpgrade(command: Command, { terminal, exit }: CommandPorts): void {
+  command
     .requiredOption('--check', 'change nothing; a start of the daemon upgrades')
     .option('--json', 'print JSON')
-    .action(async (_: unknown, command: Command) => {
+    .action(async () => {
       const { json } = command.optsWithGlobals<{ readonly json?: boolean }>()
       const upgrade = await checkUpgrade(readConfig(terminal.env))
       terminal.out(json === true ? `${JSON.stringify(upgrade)}\n` : printUpgrade(upgrade))

@@ -42,7 +42,6 @@ import type { GivenProcessor } from './processor.ts'
 import { openProcessing } from './processor.ts'
 import { createWorkAvailable } from './work-available.ts'
 import type { Roles, Work } from './work.ts'
-import { startWork } from './work.ts'
 
 /** The store, and the files of apps. */
 export interface Storage extends Closable {
@@ -188,6 +187,8 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
     metrics,
     traffic,
     async start(roles) {
+      // A command starts none of it.
+      const { startWork } = await import('./work.ts')
       const work = await startWork({ platform, metrics, config, log, families }, roles)
       closers.push(() => work.stop())
       // By now all metrics are registered.

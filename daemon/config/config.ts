@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { ANY, TEXT, declareArguments, optional, optionsOf } from '../../lib/internal/arguments.ts'
 import { nearest } from '../../lib/internal/nearest.ts'
-import { isPostgresUrl } from '../../plugins/registry.ts'
+import { isPostgresUrl } from '../../plugins/store/contract/address.ts'
 import type { ServeMode, SettingInForce } from './in-force.ts'
 import { settingsInForce } from './in-force.ts'
 import type { Setting } from './setting.ts'
+import { ConfigError } from './setting.ts'
 import { SETTINGS } from './settings.ts'
+
+export { ConfigError } from './setting.ts'
 
 type Settings = typeof SETTINGS
 
@@ -41,21 +43,6 @@ export function rateLimitsOf(config: Config): Rates & { readonly account: Rates 
   const { rateReads: reads, rateWrites: writes, rateAccountReads, rateAccountWrites } = config
   const account = { reads: rateAccountReads ?? reads, writes: rateAccountWrites ?? writes }
   return { reads, writes, account }
-}
-
-const readError = declareArguments('ConfigError', {
-  message: TEXT,
-  options: optionsOf({ cause: optional(ANY) }),
-})
-
-/** A setting that cannot be used, with its full name. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
-
-  constructor(...args: readonly [message: string, options?: ErrorOptions]) {
-    readError(args)
-    super(...args)
-  }
 }
 
 const THIS_MACHINE = { KEYHOOK_WEBHOOK_ALLOW: '127.0.0.0/8,::1/128,localhost' }

@@ -1,3 +1,5 @@
+import { ANY, TEXT, declareArguments, optional, optionsOf } from '../../lib/internal/arguments.ts'
+
 /** One setting: its type, default, environment variable and documentation in one place. */
 export interface Setting<T> {
   readonly env: string
@@ -12,6 +14,21 @@ export interface Setting<T> {
    * @throws Error that says what the value must be
    */
   parse(text: string): T
+}
+
+const readError = declareArguments('ConfigError', {
+  message: TEXT,
+  options: optionsOf({ cause: optional(ANY) }),
+})
+
+/** A setting that cannot be used, with its full name. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+
+  constructor(...args: readonly [message: string, options?: ErrorOptions]) {
+    readError(args)
+    super(...args)
+  }
 }
 
 export function textSetting(

@@ -1,16 +1,12 @@
-import { openSync } from 'node:fs'
 import { chmod, unlink } from 'node:fs/promises'
 import type { RequestListener, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { basename, dirname, relative } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { MINUTE, SECOND } from '../../lib/time.ts'
 import { ConfigError } from '../config/config.ts'
 import { mayTakeLong } from '../http/pace.ts'
-
-/** Maximum path length of a socket on every kernel. */
-const MAX_SOCKET_PATH = 100
+import { socketPath } from './control-socket.ts'
 
 /**
  * Timeouts in milliseconds. Clients that keep connections for 90 s (Go's default) or 60 s (most load
@@ -103,32 +99,6 @@ async function removeSocket(path: string): Promise<void> {
   await unlink(path).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== 'ENOENT') throw cause
   })
-}
-
-/**
- * A path short enough for a socket: relative when that is shorter, on Linux through the folder's own
- * descriptor, which is short however deep the folder is.
- *
- * @throws ConfigError when neither is
- */
-export function socketPath(path: string): string {
-  const near = relative(process.cwd(), path)
-  const shortest = near.length < path.length ? near : path
-  if (Buffer.byteLength(shortest) <= MAX_SOCKET_PATH) return shortest
-  if (process.platform !== 'linux') {
-    throw new ConfigError('KEYHOOK_DATA_DIR is too long a path for its control socket (100 bytes)')
-  }
-  return `/proc/self/fd/${descriptorOf(dirname(path))}/${basename(path)}`
-}
-
-const descriptors = new Map<string, number>()
-
-/** Open as long as the process, because the path is only valid that long. */
-function descriptorOf(folder: string): number {
-  const known = descriptors.get(folder)
-  const descriptor = known ?? openSync(folder, 'r')
-  descriptors.set(folder, descriptor)
-  return descriptor
 }
 
 /** Why an address cannot be used, with the remedy, by error code of the system. */

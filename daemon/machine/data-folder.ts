@@ -1,6 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { ConfigError } from '../config/config.ts'
+import { controlSocketIn } from '../listener/control-socket.ts'
 import { holdFile } from './lock-file.ts'
 
 /** The daemon's folder, held by one process at a time. */
@@ -9,11 +10,6 @@ export interface DataFolder {
   file(name: string): string
   readonly controlSocket: string
   release(): Promise<void>
-}
-
-/** The control socket of the daemon that holds a folder. */
-export function controlSocketIn(folder: string): string {
-  return join(folder, 'control.sock')
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { DisablingRule } from '../delivery/health.ts'
 import type { RetrySchedule } from '../delivery/schedule.ts'
 import type { Millis } from '../time.ts'
-import { SECOND } from '../time.ts'
 import { createEventId, serializeEvent } from '../webhook/event.ts'
 import type { BrandNames } from '../webhook/headers.ts'
 import type { IsBuiltIn } from '../webhook/match.ts'
@@ -17,6 +16,7 @@ import { guardListeners, createSignal } from './signal.ts'
 import type { Outbox } from './outbox.ts'
 import { createOutbox } from './outbox.ts'
 import type { Clock, EngineEvents, EngineStore, NewEvent, RandomBytes, Sender } from './ports.ts'
+import { LEASE_MARGIN } from './ports.ts'
 import type { SettledGroup } from './recorder.ts'
 import { createRecorder } from './recorder.ts'
 import type { Targets } from './targets.ts'
@@ -71,9 +71,6 @@ export interface Engine {
   newClaim(): string
   readonly lease: Millis
 }
-
-/** Default of the lease beyond the timeout: the time to record outcomes before others take over. */
-export const LEASE_MARGIN: Millis = 20 * SECOND
 
 /**
  * Creates an engine over a store and a sender. Start it with `engine.dispatcher.start()`.

@@ -11,6 +11,7 @@ import type { SendResult, Verdict } from '../delivery/outcome.ts'
 import type { Attempt, DeliveryState } from '../delivery/state.ts'
 import type { KeyChain } from '../key/record.ts'
 import type { Instant, Millis } from '../time.ts'
+import { SECOND } from '../time.ts'
 import type { WebhookRecord } from '../webhook/record.ts'
 import type { Changes } from './changes.ts'
 
@@ -28,6 +29,9 @@ export interface Clock {
   /** Resolves once all input that has arrived by now was processed; it waits for nothing else. */
   taken(): Promise<void>
 }
+
+/** Default of a claim's lease beyond the timeout: the time to record outcomes before others take over. */
+export const LEASE_MARGIN: Millis = 20 * SECOND
 
 export type RandomBytes = (length: number) => Uint8Array
 

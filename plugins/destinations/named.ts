@@ -1,4 +1,4 @@
-import type { Audience } from './addresses.ts'
+import type { Audience } from './contract/addresses.ts'
 import type { Connect } from './connection.ts'
 import { createPublisher } from './connection.ts'
 import type { Destination } from './contract.ts'

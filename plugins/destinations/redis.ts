@@ -7,7 +7,7 @@
 import { ErrorReply, createClient } from '@redis/client'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
-import type { RedisAddress } from './addresses.ts'
+import type { RedisAddress } from './contract/addresses.ts'
 import type { Connection } from './connection.ts'
 import { CONNECT_TIMEOUT } from './connection.ts'
 import type { Destination, DestinationCause, DestinationMessage } from './contract.ts'

@@ -1,6 +1,7 @@
 import { requirePackages } from '../packages.ts'
 import type { SequelizeLike } from './sequelize.ts'
-import { isPostgresUrl, isSequelize } from './sequelize.ts'
+import { isPostgresUrl } from './contract/address.ts'
+import { isSequelize } from './sequelize.ts'
 import type { Dialect, Query, SqlClient } from './sql/client.ts'
 import type { Extension } from './sql/extension.ts'
 import { extensionTables, tablesIn } from './sql/extension.ts'

@@ -9,11 +9,6 @@ export interface SequelizeLike extends PgSequelize {
   transaction<T>(options: object, work: (transaction: object) => Promise<T>): Promise<T>
 }
 
-/** Whether a text is the address of a PostgreSQL server; any other is the path of a SQLite file. */
-export function isPostgresUrl(text: string): boolean {
-  return /^postgres(ql)?:/.test(text)
-}
-
 /** Recognized by its shape: an embedder may have another copy of Sequelize. */
 export function isSequelize(value: unknown): value is SequelizeLike {
   return (

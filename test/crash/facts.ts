@@ -1,6 +1,6 @@
 /** What the driver's journal says, line by line: each try of each operation, and how it ended. */
 
-import { LEASE_MARGIN } from '../../lib/engine/engine.ts'
+import { LEASE_MARGIN } from '../../lib/engine/ports.ts'
 import type { Outcome } from './wire.ts'
 
 /** What was asked, noted before the first try. */

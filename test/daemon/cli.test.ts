@@ -193,7 +193,11 @@ await t.test('a line that cannot be understood asks nothing: one line, exit code
       /missing required argument 'with'\. See `keyhook pot fill --help`/,
     'pot list --account a\tb': /Must be an account id/,
     'pot fill  tea --password-stdin': /Must not be empty/,
-    'pot brew': /unknown command 'brew'/,
+    'pot brew': /unknown command 'brew'.* See `keyhook pot --help`/,
+    'serve --nope': /unknown option '--nope'.* See `keyhook serve --help`/,
+    'backup create --to x --nope': /unknown option '--nope'.* See `keyhook backup create --help`/,
+    'login a b': /too many arguments.* See `keyhook login --help`/,
+    sreve: /unknown command 'sreve' .Did you mean serve.. See `keyhook --help`/,
   }
   for (const [line, message] of Object.entries(refused)) {
     const { code, out, err, asked } = await run(line.split(' '))
@@ -283,7 +287,14 @@ await t.test('help lists every command, and every field with its description', a
   for (const line of [/^ {2}serve /m, /^ {2}doctor /m, /^ {2}pot create +Create a pot$/m]) {
     t.match(overview.out, line)
   }
+  t.match(overview.out, /^ {2}listen +Forward events/m)
   t.match((await run(['pot', '--help'])).out, /fill .*<pot-id> <with>/)
+  for (const line of [['serve'], ['pot', 'create'], ['backup', 'restore']]) {
+    const asOption = await run([...line, '--help'])
+    t.match(await run(['help', ...line]), { code: 0, out: asOption.out }, line.join(' '))
+    t.match(asOption.out, `Usage: keyhook ${line.join(' ')} `)
+  }
+  t.equal((await run(['help', 'nothing'])).code, 2)
   const help = (await run(['pot', 'create', '--help'])).out
   t.match(help, 'Usage: keyhook pot create --name <text> [options]')
   t.match(help, /--name <text> +\(required\) Its name\./)

@@ -115,7 +115,7 @@ await t.test('a data folder that is a file is named by doctor, serve and command
   const refused = { name: 'ConfigError', message }
   await t.rejects(startDaemon(readConfig(env), createLog('silent')), refused)
   const asked = { method: 'GET', path: '/v1/keys', body: undefined }
-  await t.rejects(askDaemon(readConfig(env), createLog('silent'), asked, undefined), refused)
+  await t.rejects(askDaemon(readConfig(env), asked, undefined), refused)
   const below = readConfig({ ...env, KEYHOOK_DATA_DIR: join(file, 'below') })
   await t.rejects(startDaemon(below, createLog('silent')), /^KEYHOOK_DATA_DIR .* cannot be created/)
 })

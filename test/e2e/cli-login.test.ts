@@ -1,7 +1,10 @@
 /** `keyhook login`: which daemon elsewhere commands reach without a setting. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { ROOT } from '../arch/source.ts'
 import type { Ran } from '../support/backups.ts'
 import { runKeyhook } from '../support/backups.ts'
 import { askControl } from '../support/control.ts'
@@ -23,6 +26,24 @@ const { key, id } = await askControl(data)('POST', '/v1/keys', { name: 'mine', s
 function run(line: string, input = '', env: NodeJS.ProcessEnv = {}): Promise<Ran> {
   const own = { HOME: home, KEYHOOK_DATA_DIR: undefined, ...env }
   return runKeyhook(data, line.split(' '), { env: own, input })
+}
+
+/** A person at a terminal, who types this once something is asked. */
+async function atTerminal(args: readonly string[], typed: string) {
+  const command = [process.execPath, join(ROOT, 'dist/daemon/main.js'), ...args].join(' ')
+  const child = spawn('script', ['-qec', command, '/dev/null'], {
+    env: { PATH: process.env['PATH'], HOME: home, TERM: 'xterm' },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  let shown = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    const wasAsked = shown.includes(': ')
+    shown += chunk.toString()
+    if (!wasAsked && shown.includes(': ')) child.stdin.write(typed)
+  })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  return { code, shown }
 }
 
 await t.test('a login is verified, kept for its user, and used', async (t) => {
@@ -49,7 +70,7 @@ await t.test('a key that is refused is not kept, and an address must be one', as
   const refused = await run(`login ${daemon.url}`, `service_dk_${'a'.repeat(49)}\n`)
   t.match(refused, { code: 1, err: /refuses the key/ })
   t.match(await run('login', 'http://keys.example.com\nx\n'), { code: 1, err: /must be an https/ })
-  t.match(await run(`login ${daemon.url}`, '\n'), { code: 1, err: /the key must be/ })
+  t.match(await run(`login ${daemon.url}`, '\n'), { code: 1, err: /no key was given/ })
   t.same(readFileSync(file), before)
   const lines = await run('login', `${daemon.url}\n${String(key)}\n`)
   t.equal(lines.code, 0, lines.err)
@@ -63,6 +84,23 @@ await t.test('a file that others may read, or that is damaged, is refused', asyn
   writeFileSync(file, '{"url":')
   t.match(await run('key list'), { code: 1, err: /`keyhook login` writes it anew/ })
   writeFileSync(file, whole)
+})
+
+await t.test('what is not given is named, once', async (t) => {
+  const none = await run('login')
+  t.match(none, { code: 1, out: '', err: /^keyhook: no address was given: .*\n$/ })
+  const half = await run('login', `${daemon.url}\n`)
+  t.match(half, { code: 1, out: '', err: /^keyhook: no key was given: .*\n$/ })
+  // A person who ends the input, at either question.
+  for (const [args, message] of [
+    [['login'], 'no address was given'],
+    [['login', daemon.url], 'no key was given'],
+  ] as const) {
+    const ended = await atTerminal(args, '\u0004')
+    t.match(ended, { code: 1 })
+    t.match(ended.shown, new RegExp(`keyhook: ${message}`))
+    t.notMatch(ended.shown, /Warning/)
+  }
 })
 
 await t.test('logout forgets it', async (t) => {

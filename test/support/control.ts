@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { socketPath } from '../../daemon/listener/listen.ts'
+import { socketPath } from '../../daemon/listener/control-socket.ts'
 import type { AnyBody } from './world.ts'
 
 /** Asks a daemon through the socket in its data folder, as the operator. */
