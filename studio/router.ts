@@ -63,7 +63,7 @@ const delivery = createRoute({
 const events = createRoute({
   getParentRoute: () => inside,
   path: '/events',
-  validateSearch: textsOf('type'),
+  validateSearch: textsOf('type', 'order'),
   component: lazyRouteComponent(() => import('./events/list.tsx'), 'Page'),
 })
 
