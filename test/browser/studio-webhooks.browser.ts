@@ -1,15 +1,19 @@
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { once } from 'node:events'
 import type { Route } from 'playwright-core'
 import t from 'tap'
 import { openChromium } from './chromium.ts'
 import type { Body } from './service.ts'
 import { startService } from './service.ts'
 import { lookAt } from './studio/look.ts'
+import { LANGUAGES, receiversOf } from './studio/receiver-pages.ts'
 import { openVisitor, signIn } from './studio/visitor.ts'
 
 const CANARY = '<script>document.title="pwned"</script><img src=x onerror=alert(1)>'
+
+/** The page with receiver code, and no file of it. */
+const RECEIVER_PAGE = /\/studio\/webhooks\/[^/]+\/receiver/
 
 /** What the receiver responds. */
 let response = { status: 503, body: 'not now' }
@@ -60,11 +64,76 @@ await t.test('a webhook is added, and tested in the same place', async (t) => {
   await page.getByRole('heading', { name: 'Copy the signing secret now' }).waitFor()
   await page.getByRole('button', { name: 'Send test' }).click()
   await page.getByText('The receiver responded 503').first().waitFor()
+  const secret = await page.getByLabel('signing secret', { exact: true }).textContent()
+  t.match(secret, /^whsec_/)
+  t.match(await page.getByLabel('node.mjs', { exact: true }).textContent(), 'WEBHOOK_SECRETS')
+  const code = await page.getByRole('figure').allTextContents()
+  t.notMatch(code.join('\n'), String(secret), 'no code holds the secret')
   await lookAt(t, page, 'webhook-created')
   await page.getByRole('link', { name: 'Show the webhook’s page' }).click()
   await page.getByRole('heading', { name: `Shop ${CANARY}` }).waitFor()
   address = page.url()
 })
+
+await t.test('receiver code in seven languages is that of the docs', async (t) => {
+  const tabs = page.getByRole('navigation', { name: 'Webhook', exact: true })
+  await tabs.getByRole('link', { name: 'Receiver code' }).click()
+  t.equal(
+    await page.getByLabel('Environment', { exact: true }).textContent(),
+    "export WEBHOOK_SECRETS='whsec_…'",
+  )
+  for (const [name, file] of LANGUAGES) {
+    await page.getByRole('link', { name, exact: true }).click()
+    await page.waitForURL(new RegExp(`language=${file}`))
+    const receivers = receiversOf(file)
+    for (const [index, files] of receivers.entries()) {
+      if (receivers.length > 1) await page.getByLabel('Framework').selectOption({ index })
+      for (const { name: path, text } of files) {
+        const shown = await page.getByLabel(path, { exact: true }).textContent()
+        t.equal(`${shown}\n`, text, `${name}: ${path}`)
+      }
+    }
+  }
+  await page.getByRole('link', { name: 'Go', exact: true }).click()
+  await page.getByRole('button', { name: 'Copy verify.go' }).click()
+  await page.getByRole('button', { name: 'Copied verify.go' }).waitFor()
+  t.match(await page.evaluate('navigator.clipboard.readText()'), 'func verify(secrets []string')
+})
+
+await t.test('a library of Standard Webhooks gets its headers with one click', async (t) => {
+  await page.getByLabel('Framework').selectOption('gin')
+  await page.waitForURL(/framework=gin/)
+  await page.getByText('which this webhook does not send yet').waitFor()
+  await lookAt(t, page, 'webhook-receiver')
+  await page.getByRole('button', { name: 'Send the headers too' }).click()
+  await page.getByText('This webhook sends the headers of Standard Webhooks').waitFor()
+  await page.reload()
+  await page.getByText('This webhook sends the headers of Standard Webhooks').waitFor()
+  t.equal(await page.getByLabel('Framework').inputValue(), 'gin', 'the address is the choice')
+})
+
+await t.test('receiver code names the header of the brand', async (t) => {
+  await page.route(RECEIVER_PAGE, asShop)
+  await page.goto(`${address}/receiver`)
+  await page.getByRole('link', { name: 'Webhooks' }).first().waitFor()
+  for (const [name, file] of LANGUAGES) {
+    await page.getByRole('link', { name, exact: true }).click()
+    const first = receiversOf(file)[0]?.at(-1)?.name ?? ''
+    const text = await page.getByLabel(first, { exact: true }).textContent()
+    t.match(text, /shop[-_]signature/i, `${name}: ${first}`)
+    const all = await page.getByRole('main').textContent()
+    t.notMatch(all, /service[-_]signature/i, name)
+  }
+  await page.unroute(RECEIVER_PAGE)
+  await page.goto(address)
+})
+
+/** The page of a service of another brand. */
+async function asShop(route: Route): Promise<void> {
+  const real = await route.fetch()
+  const body = (await real.text()).replace('content="Service"', 'content="Shop"')
+  await route.fulfill({ response: real, body })
+}
 
 await t.test('a page says why deliveries fail, and which', async (t) => {
   await publish({ order_id: CANARY })
