@@ -7,6 +7,7 @@ import { Facts, Section } from '../parts/page.tsx'
 import { causeOf } from './cause.ts'
 import { Deliveries } from './deliveries.tsx'
 import { WebhookFrame } from './frame.tsx'
+import { SigningSecret } from './rotate.tsx'
 import { SendTest } from './send-test.tsx'
 
 export function Page() {
@@ -38,7 +39,7 @@ function Detail({ of: webhook }: { readonly of: Webhook }) {
           ['Id', <Copyable key="id" text={webhook.id} what="id" />],
           ['Types', <code key="types">{webhook.events.join(', ')}</code>],
           ['Last success', success === null ? 'None yet' : <Instant key="success" at={success} />],
-          ['Signing secret', <code key="secret">{webhook.secret_prefix}</code>],
+          ['Signing secret', <SigningSecret key="secret" of={webhook} />],
         ]}
       />
       <Section title="Test">

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Route } from 'playwright-core'
@@ -214,6 +215,41 @@ await t.test('the receiver is back: test, enable, and resend what failed', async
   await page.getByText('Active').waitFor()
   await lookAt(t, page, 'webhooks')
 })
+
+await t.test('the secret is rotated, and the page shows the overlap', async (t) => {
+  await page.goto(address)
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: 'Rotate secret…' }).click()
+  t.equal(await dialog.getByLabel('The old secret also signs for').inputValue(), '86400')
+  await dialog.getByRole('button', { name: 'Rotate secret' }).click()
+  await dialog.getByRole('heading', { name: 'Copy the signing secret now' }).waitFor()
+  await dialog.getByText('The previous secret also signs until').waitFor()
+  await lookAt(t, page, 'webhook-rotated')
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await main.getByText('Rotating').waitFor()
+  await main.getByText('The previous secret also signs until').waitFor()
+  t.equal(await signaturesOfTest(), 2, 'either secret verifies a delivery')
+
+  await page.getByRole('button', { name: 'Rotate secret…' }).click()
+  await dialog.getByText('The previous secret also signs until').waitFor()
+  await dialog.getByLabel('The old secret also signs for').selectOption({ index: 0 })
+  await dialog.getByText('Every delivery fails until the receiver has the new secret').waitFor()
+  await lookAt(t, page, 'webhook-rotate')
+  await dialog.getByRole('button', { name: 'Rotate secret' }).click()
+  await dialog.getByText('The old secret signs nothing any more.').waitFor()
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await main.getByText('Rotating').waitFor({ state: 'detached' })
+  t.equal(await signaturesOfTest(), 1)
+})
+
+/** How many secrets sign a test. */
+async function signaturesOfTest(): Promise<number | undefined> {
+  const sent = once(receiver, 'request') as Promise<[IncomingMessage]>
+  await main.getByRole('button', { name: /^Send (another )?test$/ }).click()
+  const [{ headers }] = await sent
+  return String(headers['service-signature']).match(/v1=/g)?.length
+}
 
 await t.test('events are found by type and by id', async (t) => {
   await page.goto(`${service.url}/studio/events`)
