@@ -44,6 +44,7 @@ const webhooks = createRoute({
 const newWebhook = createRoute({
   getParentRoute: () => inside,
   path: '/webhooks/new',
+  validateSearch: textsOf('language', 'framework'),
   component: lazyRouteComponent(() => import('./webhooks/create.tsx'), 'Page'),
 })
 
@@ -52,6 +53,13 @@ const webhook = createRoute({
   path: '/webhooks/$webhookId',
   validateSearch: textsOf('status', 'type', 'event'),
   component: lazyRouteComponent(() => import('./webhooks/detail.tsx'), 'Page'),
+})
+
+const receiver = createRoute({
+  getParentRoute: () => inside,
+  path: '/webhooks/$webhookId/receiver',
+  validateSearch: textsOf('language', 'framework'),
+  component: lazyRouteComponent(() => import('./webhooks/receiver.tsx'), 'Page'),
 })
 
 const delivery = createRoute({
@@ -63,7 +71,7 @@ const delivery = createRoute({
 const events = createRoute({
   getParentRoute: () => inside,
   path: '/events',
-  validateSearch: textsOf('type'),
+  validateSearch: textsOf('type', 'order'),
   component: lazyRouteComponent(() => import('./events/list.tsx'), 'Page'),
 })
 
@@ -110,6 +118,7 @@ const pages = [
   webhooks,
   newWebhook,
   webhook,
+  receiver,
   delivery,
   events,
   event,

@@ -1,4 +1,4 @@
-/** A step of the build: Vite makes `dist/studio` of `studio/` and the compiled client, when either has changed. */
+/** A step of the build: Vite makes `dist/studio` of `studio/`, the receivers of the docs and the compiled client, when one has changed. */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,6 +14,7 @@ const BUILT = join(DIST, '.studio-inputs')
 
 const INPUTS = [
   'studio',
+  'docs/receivers',
   'dist/daemon/client',
   'dist/lib/internal/arguments.js',
   'package-lock.json',

@@ -1,4 +1,5 @@
 import { Button, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { SubmitEvent } from 'react'
 import { useState } from 'react'
@@ -6,10 +7,11 @@ import type { EventRecord } from '../api/client.ts'
 import { api } from '../api/client.ts'
 import { Filters } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
-import { Empty, PageFrame } from '../parts/page.tsx'
-import { FIRST_EVENT } from '../parts/shell.ts'
+import { PageFrame } from '../parts/page.tsx'
 import type { Column } from '../parts/table.tsx'
 import { List } from '../parts/table.tsx'
+import { eventTypes } from '../webhooks/types.tsx'
+import { Nothing } from './nothing.tsx'
 
 const COLUMNS: readonly Column<EventRecord>[] = [
   {
@@ -31,34 +33,55 @@ const COLUMNS: readonly Column<EventRecord>[] = [
   { name: 'Published', cell: ({ created_at }) => <Instant at={created_at} /> },
 ]
 
+const ORDERS = [
+  ['', 'Newest first'],
+  ['asc', 'Oldest first'],
+] as const
+
 export function Page() {
-  const { type } = useSearch({ from: '/inside/events' })
+  const { type, order } = useSearch({ from: '/inside/events' })
+  const types = useQuery(eventTypes).data ?? []
+  const filters = {
+    ...(type === undefined ? {} : { type }),
+    ...(order === 'asc' ? ({ order } as const) : {}),
+  }
   return (
     <PageFrame title="Events" actions={<FindById />}>
-      <Filters of={[{ name: 'type', label: 'Type', example: 'order.paid' }]} />
+      <Filters
+        of={[
+          {
+            name: 'type',
+            label: 'Type',
+            example: 'order.paid',
+            proposed: types.map((one) => one.type),
+          },
+          { name: 'order', label: 'Order', choices: ORDERS },
+        ]}
+      />
+      <p role="status" className="matched">
+        {type === undefined ? (
+          'Events of every type'
+        ) : (
+          <>
+            Events of the type <code>{type}</code>
+          </>
+        )}
+        {order === 'asc' ? ', oldest first.' : ', newest first.'}{' '}
+        {Object.keys(filters).length > 0 && <Link to="/events">Clear filters</Link>}
+      </p>
       <List
         label="Events"
-        queryKey={['events', 'list', type]}
+        queryKey={['events', 'list', filters]}
         read={(cursor) =>
           api.events.list({
             limit: 50,
-            ...(type === undefined ? {} : { type }),
+            ...filters,
             ...(cursor === undefined ? {} : { cursor }),
           })
         }
         columns={COLUMNS}
         every={10_000}
-        empty={
-          type === undefined ? (
-            <Empty command={FIRST_EVENT}>
-              Everything that happens is here, newest first, and who was notified of it.
-            </Empty>
-          ) : (
-            <Empty>
-              No event of the type <code>{type}</code> is kept.
-            </Empty>
-          )
-        }
+        empty={<Nothing type={type} />}
       />
     </PageFrame>
   )

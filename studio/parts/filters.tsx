@@ -1,6 +1,6 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 
 type Filter =
   | {
@@ -8,7 +8,13 @@ type Filter =
       readonly label: string
       readonly choices: readonly (readonly [value: string, text: string])[]
     }
-  | { readonly name: string; readonly label: string; readonly example: string }
+  | {
+      readonly name: string
+      readonly label: string
+      readonly example: string
+      /** Values that are proposed; others can be typed too. */
+      readonly proposed?: readonly string[]
+    }
 
 /** Filters that the service applies. They are in the address, so a search can be shared and repeated. */
 export function Filters({ of }: { readonly of: readonly Filter[] }) {
@@ -37,6 +43,7 @@ export function Filters({ of }: { readonly of: readonly Filter[] }) {
             key={`${name} ${value}`}
             label={label}
             example={filter.example}
+            proposed={filter.proposed ?? []}
             value={value}
             set={(next) => set(name, next)}
           />
@@ -49,11 +56,13 @@ export function Filters({ of }: { readonly of: readonly Filter[] }) {
 function TextFilter({
   label,
   example,
+  proposed,
   value,
   set,
 }: {
   readonly label: string
   readonly example: string
+  readonly proposed: readonly string[]
   readonly value: string
   readonly set: (value: string) => void
 }) {
@@ -61,16 +70,27 @@ function TextFilter({
   const enter = (): void => {
     if (typed.trim() !== value) set(typed.trim())
   }
+  const list = useId()
   return (
-    <TextInput
-      label={label}
-      placeholder={example}
-      value={typed}
-      onChange={(event) => setTyped(event.currentTarget.value)}
-      onBlur={enter}
-      onKeyDown={({ key }) => {
-        if (key === 'Enter') enter()
-      }}
-    />
+    <>
+      <TextInput
+        label={label}
+        placeholder={example}
+        value={typed}
+        {...(proposed.length === 0 ? {} : { list })}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+        onBlur={enter}
+        onKeyDown={({ key }) => {
+          if (key === 'Enter') enter()
+        }}
+      />
+      {proposed.length > 0 && (
+        <datalist id={list}>
+          {proposed.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      )}
+    </>
   )
 }

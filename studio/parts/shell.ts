@@ -3,5 +3,9 @@ export function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** Publishes a first event, for who has none yet. */
-export const FIRST_EVENT = `keyhook event publish --type order.paid --data ${quote('{}')}`
+/** Publishes an event of the type, for who has none yet. */
+export function firstEventOf(type: string): string {
+  return `keyhook event publish --type ${type} --data ${quote('{}')}`
+}
+
+export const FIRST_EVENT: string = firstEventOf('order.paid')

@@ -9,6 +9,7 @@ import { Problem } from '../parts/problem.tsx'
 import { SameRequest } from '../parts/same-request.tsx'
 import { quote } from '../parts/shell.ts'
 import { ShownOnce } from '../parts/shown-once.tsx'
+import { ReceiverCode } from '../receivers/code.tsx'
 import { SendTest } from './send-test.tsx'
 import { EventTypes } from './types.tsx'
 
@@ -33,7 +34,7 @@ export function Page() {
     <PageFrame title="New webhook" crumbs={WEBHOOKS}>
       {created !== undefined && (
         <>
-          <ShownOnce what="signing secret" value={created.secret} variable="KEYHOOK_WEBHOOK_SECRET">
+          <ShownOnce what="signing secret" value={created.secret} variable="WEBHOOK_SECRETS">
             <Button component={Link} to={`/webhooks/${created.id}`} variant="default">
               Show the webhook’s page
             </Button>
@@ -41,6 +42,11 @@ export function Page() {
           <Section title="Does the receiver work?">
             <SendTest webhook={created.id} />
           </Section>
+          {created.type === 'https' && (
+            <Section title="Receiver code">
+              <ReceiverCode of={created} />
+            </Section>
+          )}
         </>
       )}
       {created === undefined && (

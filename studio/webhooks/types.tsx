@@ -1,7 +1,17 @@
 import { Checkbox } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { Loaded } from '../parts/loaded.tsx'
+
+/** Every event type that webhooks may name, by name. */
+export const eventTypes = queryOptions({
+  queryKey: ['events', 'list_types'],
+  async queryFn() {
+    const all = []
+    for await (const one of api.events.listTypes.all({ limit: 100 })) all.push(one)
+    return all
+  },
+})
 
 /** The event types that a webhook receives. */
 export function EventTypes({
@@ -11,14 +21,7 @@ export function EventTypes({
   readonly chosen: readonly string[]
   readonly choose: (types: readonly string[]) => void
 }) {
-  const query = useQuery({
-    queryKey: ['events', 'list_types'],
-    async queryFn() {
-      const all = []
-      for await (const one of api.events.listTypes.all({ limit: 100 })) all.push(one)
-      return all
-    },
-  })
+  const query = useQuery(eventTypes)
   const toggle = (type: string): void =>
     choose(chosen.includes(type) ? chosen.filter((one) => one !== type) : [...chosen, type])
   const isAll = chosen.includes('*')

@@ -1,15 +1,20 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { once } from 'node:events'
 import type { Route } from 'playwright-core'
 import t from 'tap'
 import { openChromium } from './chromium.ts'
 import type { Body } from './service.ts'
 import { startService } from './service.ts'
 import { lookAt } from './studio/look.ts'
+import { LANGUAGES, receiversOf } from './studio/receiver-pages.ts'
 import { openVisitor, signIn } from './studio/visitor.ts'
 
 const CANARY = '<script>document.title="pwned"</script><img src=x onerror=alert(1)>'
+
+/** The page with receiver code, and no file of it. */
+const RECEIVER_PAGE = /\/studio\/webhooks\/[^/]+\/receiver/
 
 /** What the receiver responds. */
 let response = { status: 503, body: 'not now' }
@@ -60,11 +65,76 @@ await t.test('a webhook is added, and tested in the same place', async (t) => {
   await page.getByRole('heading', { name: 'Copy the signing secret now' }).waitFor()
   await page.getByRole('button', { name: 'Send test' }).click()
   await page.getByText('The receiver responded 503').first().waitFor()
+  const secret = await page.getByLabel('signing secret', { exact: true }).textContent()
+  t.match(secret, /^whsec_/)
+  t.match(await page.getByLabel('node.mjs', { exact: true }).textContent(), 'WEBHOOK_SECRETS')
+  const code = await page.getByRole('figure').allTextContents()
+  t.notMatch(code.join('\n'), String(secret), 'no code holds the secret')
   await lookAt(t, page, 'webhook-created')
   await page.getByRole('link', { name: 'Show the webhook’s page' }).click()
   await page.getByRole('heading', { name: `Shop ${CANARY}` }).waitFor()
   address = page.url()
 })
+
+await t.test('receiver code in seven languages is that of the docs', async (t) => {
+  const tabs = page.getByRole('navigation', { name: 'Webhook', exact: true })
+  await tabs.getByRole('link', { name: 'Receiver code' }).click()
+  t.equal(
+    await page.getByLabel('Environment', { exact: true }).textContent(),
+    "export WEBHOOK_SECRETS='whsec_…'",
+  )
+  for (const [name, file] of LANGUAGES) {
+    await page.getByRole('link', { name, exact: true }).click()
+    await page.waitForURL(new RegExp(`language=${file}`))
+    const receivers = receiversOf(file)
+    for (const [index, files] of receivers.entries()) {
+      if (receivers.length > 1) await page.getByLabel('Framework').selectOption({ index })
+      for (const { name: path, text } of files) {
+        const shown = await page.getByLabel(path, { exact: true }).textContent()
+        t.equal(`${shown}\n`, text, `${name}: ${path}`)
+      }
+    }
+  }
+  await page.getByRole('link', { name: 'Go', exact: true }).click()
+  await page.getByRole('button', { name: 'Copy verify.go' }).click()
+  await page.getByRole('button', { name: 'Copied verify.go' }).waitFor()
+  t.match(await page.evaluate('navigator.clipboard.readText()'), 'func verify(secrets []string')
+})
+
+await t.test('a library of Standard Webhooks gets its headers with one click', async (t) => {
+  await page.getByLabel('Framework').selectOption('gin')
+  await page.waitForURL(/framework=gin/)
+  await page.getByText('which this webhook does not send yet').waitFor()
+  await lookAt(t, page, 'webhook-receiver')
+  await page.getByRole('button', { name: 'Send the headers too' }).click()
+  await page.getByText('This webhook sends the headers of Standard Webhooks').waitFor()
+  await page.reload()
+  await page.getByText('This webhook sends the headers of Standard Webhooks').waitFor()
+  t.equal(await page.getByLabel('Framework').inputValue(), 'gin', 'the address is the choice')
+})
+
+await t.test('receiver code names the header of the brand', async (t) => {
+  await page.route(RECEIVER_PAGE, asShop)
+  await page.goto(`${address}/receiver`)
+  await page.getByRole('link', { name: 'Webhooks' }).first().waitFor()
+  for (const [name, file] of LANGUAGES) {
+    await page.getByRole('link', { name, exact: true }).click()
+    const first = receiversOf(file)[0]?.at(-1)?.name ?? ''
+    const text = await page.getByLabel(first, { exact: true }).textContent()
+    t.match(text, /shop[-_]signature/i, `${name}: ${first}`)
+    const all = await page.getByRole('main').textContent()
+    t.notMatch(all, /service[-_]signature/i, name)
+  }
+  await page.unroute(RECEIVER_PAGE)
+  await page.goto(address)
+})
+
+/** The page of a service of another brand. */
+async function asShop(route: Route): Promise<void> {
+  const real = await route.fetch()
+  const body = (await real.text()).replace('content="Service"', 'content="Shop"')
+  await route.fulfill({ response: real, body })
+}
 
 await t.test('a page says why deliveries fail, and which', async (t) => {
   await publish({ order_id: CANARY })
@@ -146,6 +216,41 @@ await t.test('the receiver is back: test, enable, and resend what failed', async
   await lookAt(t, page, 'webhooks')
 })
 
+await t.test('the secret is rotated, and the page shows the overlap', async (t) => {
+  await page.goto(address)
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: 'Rotate secret…' }).click()
+  t.equal(await dialog.getByLabel('The old secret also signs for').inputValue(), '86400')
+  await dialog.getByRole('button', { name: 'Rotate secret' }).click()
+  await dialog.getByRole('heading', { name: 'Copy the signing secret now' }).waitFor()
+  await dialog.getByText('The previous secret also signs until').waitFor()
+  await lookAt(t, page, 'webhook-rotated')
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await main.getByText('Rotating').waitFor()
+  await main.getByText('The previous secret also signs until').waitFor()
+  t.equal(await signaturesOfTest(), 2, 'either secret verifies a delivery')
+
+  await page.getByRole('button', { name: 'Rotate secret…' }).click()
+  await dialog.getByText('The previous secret also signs until').waitFor()
+  await dialog.getByLabel('The old secret also signs for').selectOption({ index: 0 })
+  await dialog.getByText('Every delivery fails until the receiver has the new secret').waitFor()
+  await lookAt(t, page, 'webhook-rotate')
+  await dialog.getByRole('button', { name: 'Rotate secret' }).click()
+  await dialog.getByText('The old secret signs nothing any more.').waitFor()
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await main.getByText('Rotating').waitFor({ state: 'detached' })
+  t.equal(await signaturesOfTest(), 1)
+})
+
+/** How many secrets sign a test. */
+async function signaturesOfTest(): Promise<number | undefined> {
+  const sent = once(receiver, 'request') as Promise<[IncomingMessage]>
+  await main.getByRole('button', { name: /^Send (another )?test$/ }).click()
+  const [{ headers }] = await sent
+  return String(headers['service-signature']).match(/v1=/g)?.length
+}
+
 await t.test('events are found by type and by id', async (t) => {
   await page.goto(`${service.url}/studio/events`)
   await page.getByLabel('Type', { exact: true }).fill('order.paid')
@@ -154,11 +259,37 @@ await t.test('events are found by type and by id', async (t) => {
   await page.waitForURL(/type=order\.paid/)
   await rows.getByText('order.paid').nth(1).waitFor()
   t.equal(await rows.count(), 2)
+  await page.getByRole('status').getByText('Events of the type order.paid, newest first.').waitFor()
   await lookAt(t, page, 'events')
+  const ids = (): Promise<string[]> => main.getByRole('table').getByText(/^evt_/).allTextContents()
+  const newestFirst = await ids()
+  await page.getByLabel('Order').selectOption('Oldest first')
+  await page.waitForURL(/type=order\.paid&order=asc/)
+  await page.getByRole('status').getByText('oldest first.').waitFor()
+  await rows.getByText('order.paid').nth(1).waitFor()
+  t.strictSame(await ids(), newestFirst.toReversed())
   await page.getByRole('textbox', { name: 'Event id' }).fill('evt_none')
   await page.getByRole('button', { name: 'Find' }).click()
   await page.getByRole('alert').getByText('event_not_found').waitFor()
   await lookAt(t, page, 'event-not-found')
+})
+
+await t.test('a search that finds nothing says what to do next', async (t) => {
+  await page.goto(`${service.url}/studio/events?type=order.none`)
+  await page.getByText('and no such type is declared').waitFor()
+  await lookAt(t, page, 'events-none')
+  await main.getByRole('link', { name: 'order.paid', exact: true }).click()
+  await page.waitForURL(/type=order\.paid/)
+  await page.getByText('2 in all').waitFor()
+  await service.ask('PUT', '/v1/event-types/order.lost', { description: 'Lost.' })
+  await page.goto(`${service.url}/studio/events?type=order.lost`)
+  await page.getByText('keyhook event publish --type order.lost').waitFor()
+  await page.goto(`${service.url}/studio/events?type=evt_none`)
+  await page.getByRole('link', { name: 'Open the event with this id' }).waitFor()
+  await page.goto(`${service.url}/studio/events?type=app.deployed`)
+  await main.getByRole('link', { name: 'Show events of every type' }).click()
+  await page.getByText('Events of every type, newest first.').waitFor()
+  t.notMatch(page.url(), /type=/)
 })
 
 await t.test('no error, no breach of the policy, no request elsewhere', (t) => {
