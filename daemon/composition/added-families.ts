@@ -68,6 +68,10 @@ function requireForm(family: Family): void {
   for (const one of operations) requireOperation(name, one, family)
   const type = events.find((event) => !isEventType(event.type))
   if (type !== undefined) throw new TypeError(`its event ${type.type} is no event type`)
+  const misfit = events.find(({ schema, sample }) => schema?.safeParse(sample).success === false)
+  if (misfit !== undefined) {
+    throw new TypeError(`the sample of ${misfit.type} does not fit its schema`)
+  }
   for (const kind of jobs.flatMap((one) => ('kind' in one ? [String(one.kind)] : []))) {
     if (isForeignKind(kind) && kind.startsWith(`${name}.`)) continue
     throw new TypeError(`its job ${kind} is not called ${name}.<name>`)

@@ -81,7 +81,8 @@ function printValue(value: unknown): Markup {
   return html`<code>${typeof value === 'string' ? value : JSON.stringify(value)}</code>`
 }
 
-const WORDS: Readonly<Record<string, string>> = {
+/** JSON's types as the docs name them. */
+export const WORDS: Readonly<Record<string, string>> = {
   string: 'text',
   integer: 'whole number',
   boolean: 'true or false',

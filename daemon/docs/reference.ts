@@ -1,11 +1,7 @@
 import { SETTINGS } from '../config/settings.ts'
 import { STATE_ONLY, operationsOf } from './state-only.ts'
-import type { BuiltInEvent } from '../events/types.ts'
 import type { Family } from '../operations/family.ts'
 import type { Operation } from '../operations/operation.ts'
-
-const EXAMPLE_EVENT = 'evt_01kg0b2cwr3v7m9q4t8x5z6n2d'
-const EXAMPLE_INSTANT = '2026-01-31T12:00:00.000Z'
 
 /** docs/config.md */
 export function configMarkdown(): string {
@@ -21,26 +17,8 @@ export function configMarkdown(): string {
 }
 
 /** A bar ends a table cell, also within code. */
-function cell(text: string): string {
+export function cell(text: string): string {
   return text.replaceAll('|', String.raw`\|`)
-}
-
-/** docs/events.md */
-export function eventsMarkdown(families: readonly Family[]): string {
-  // The family that publishes a type comes before one that only names it, as in `createEventTypes`.
-  const events = new Map<string, BuiltInEvent>()
-  for (const event of families.flatMap((family) => family.events)) {
-    if (!events.has(event.type)) events.set(event.type, event)
-  }
-  return [
-    '# Events',
-    'Events that the service publishes. A webhook receives the types that it names, those of a family (`app.*`, which needs `events:read`), or all of them (`*`). Each example is the whole body of the request, with line breaks added.',
-    ...[...events.values()].map(({ type, description, sample }) => {
-      const body = { id: EXAMPLE_EVENT, type, created_at: EXAMPLE_INSTANT, data: sample }
-      const json = JSON.stringify(body, null, 2)
-      return [`## ${type}`, description, `\`\`\`json\n${json}\n\`\`\``].join('\n\n')
-    }),
-  ].join('\n\n')
 }
 
 /** docs/api.md */

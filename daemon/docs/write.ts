@@ -7,7 +7,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FAMILIES, errorRows } from '../families/index.ts'
 import { errorsMarkdown } from './errors.ts'
-import { apiMarkdown, configMarkdown, eventsMarkdown } from './reference.ts'
+import { eventsMarkdown } from './events.ts'
+import { apiMarkdown, configMarkdown } from './reference.ts'
 import { routesSource } from './routes.ts'
 
 /** The generated pages by file name. */

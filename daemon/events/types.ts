@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { AccountCache } from '../../lib/engine/account-cache.ts'
 import { createAccountCache } from '../../lib/engine/account-cache.ts'
 import type { Engine } from '../../lib/engine/engine.ts'
@@ -15,11 +16,16 @@ export const IDENTIFIERS = 'webhooks:write'
 export const DECLARED = 'events:read'
 
 /** An event type that the product publishes. */
-export interface BuiltInEvent<Type extends string = string> {
-  readonly type: Type
+export interface BuiltInEvent {
+  readonly type: string
   /** Scope that reads its data, and that a key needs to receive it. */
   readonly scope: string
   readonly description: string
+  /**
+   * What `data` is, exactly: whoever publishes is held to it, and receivers are told it. Default: what the sample
+   * shows, where any value may be null or missing.
+   */
+  readonly schema?: z.ZodType<object>
   /** `data` of an example. */
   readonly sample: object
   /**
@@ -29,20 +35,33 @@ export interface BuiltInEvent<Type extends string = string> {
   readonly isInternal?: true
 }
 
+/** The data of one of these events, as its schema says. */
+type DataOf<Event extends BuiltInEvent, Type extends string> =
+  Extract<Event, { readonly type: Type }> extends {
+    readonly schema: infer Schema extends z.ZodType<object>
+  }
+    ? z.input<Schema> & object
+    : object
+
 /** The event types of a family. */
-export interface FamilyEvents<Type extends string> {
-  readonly types: readonly BuiltInEvent<Type>[]
+export interface FamilyEvents<Event extends BuiltInEvent> {
+  readonly types: readonly Event[]
   /** Creates an event of one of these types, as the engine does. */
-  newEvent(
+  newEvent<Type extends Event['type']>(
     engine: Pick<Engine, 'newEvent'>,
     accountId: string,
     type: Type,
-    data: object,
+    data: DataOf<Event, Type>,
     now: Instant,
     appId: string | null,
   ): NewEvent
   /** Publishes an event of one of these types in the unit of work of a call. */
-  publish(call: PublishingCall, accountId: string, type: Type, data: object): Promise<void>
+  publish<Type extends Event['type']>(
+    call: PublishingCall,
+    accountId: string,
+    type: Type,
+    data: DataOf<Event, Type>,
+  ): Promise<void>
 }
 
 /** The part of a call that an event needs. */
@@ -59,9 +78,9 @@ export interface PublishingCall {
  * const potEvents = defineEvents([{ type: 'pot.boiled', … }])
  * potEvents.newEvent(engine, account_id, 'pot.boiled', { degrees: 100 }, now, null)
  */
-export function defineEvents<const Type extends string>(
-  ...args: readonly [types: readonly BuiltInEvent<Type>[]]
-): FamilyEvents<Type> {
+export function defineEvents<const Event extends BuiltInEvent>(
+  ...args: readonly [types: readonly Event[]]
+): FamilyEvents<Event> {
   readEvents(args)
   const [types] = args
   return {
@@ -88,17 +107,23 @@ export interface EventTypes extends Pick<AccountCache<ReadonlySet<string>>, 'pee
   knows(accountId: string, type: string): Promise<boolean>
 }
 
+/**
+ * The events that webhooks may name, by type. The family that publishes a type precedes one that only names it.
+ */
+export function eventsByType(events: readonly BuiltInEvent[]): ReadonlyMap<string, BuiltInEvent> {
+  const byType = new Map<string, BuiltInEvent>()
+  for (const event of events) {
+    if (event.isInternal !== true && !byType.has(event.type)) byType.set(event.type, event)
+  }
+  return byType
+}
+
 export function createEventTypes(
   builtIn: readonly BuiltInEvent[],
   { events, changes }: Pick<Store, 'changes'> & { readonly events: Pick<EventReads, 'typeNames'> },
 ): EventTypes {
-  const own = new Map<string, BuiltInEvent>()
-  // The family that publishes a type takes precedence over one that only names it.
-  const internal = new Set<string>()
-  for (const event of builtIn) {
-    if (event.isInternal === true) internal.add(event.type)
-    else if (!own.has(event.type)) own.set(event.type, event)
-  }
+  const own = eventsByType(builtIn)
+  const internal = new Set(builtIn.filter(({ isInternal }) => isInternal).map(({ type }) => type))
   const isReserved = (type: string): boolean => own.has(type) || internal.has(type)
   const cache = createAccountCache<ReadonlySet<string>>(
     // A declared type that a later release publishes itself belongs to the service.

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import type { ErrorRow } from '../../lib/errors.ts'
-import type { Operation } from '../operations/operation.ts'
 
 /** `keys.rotate` and `Request` become `KeysRotateRequest`. */
-function componentName({ id }: Operation, kind: string): string {
+export function componentName(id: string, kind: string): string {
   const words = id.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1))
   return `${words.join('')}${kind}`
 }
@@ -11,11 +10,11 @@ function componentName({ id }: Operation, kind: string): string {
 /** The schema as a component: generators of clients invent a name for each that has none, and some of them twice. */
 export function named(
   schema: z.ZodType,
-  operation: Operation,
-  kind: 'Request' | 'Form' | 'Page' | 'Result',
+  of: { readonly id: string },
+  kind: 'Request' | 'Form' | 'Page' | 'Result' | 'Event' | 'Data',
 ): z.ZodType {
   const { id, ...meta } = schema.meta() ?? {}
-  return id === undefined ? schema.meta({ ...meta, id: componentName(operation, kind) }) : schema
+  return id === undefined ? schema.meta({ ...meta, id: componentName(of.id, kind) }) : schema
 }
 
 export type ErrorRows = Readonly<Record<string, ErrorRow>>

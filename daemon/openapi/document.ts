@@ -11,7 +11,7 @@ import type { Family } from '../operations/family.ts'
 import type { Operation, Quote } from '../operations/operation.ts'
 import type { ErrorRows } from './components.ts'
 import { errorSchema, named } from './components.ts'
-import { describeDeliveries } from './deliveries.ts'
+import { describeDeliveries, openDeliveries } from './deliveries.ts'
 import { describeStreams } from './event-stream.ts'
 import { parametersOf } from './parameters.ts'
 import { FILE_SCHEMA, partsEncoding, partsSchema } from './parts.ts'
@@ -61,7 +61,7 @@ export function describeApi(
       },
     },
   })
-  return simplify(describeStreams(document))
+  return simplify(openDeliveries(describeStreams(document), families))
 }
 
 function describeFamily({ scopes, events }: Family): string {

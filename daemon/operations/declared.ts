@@ -142,7 +142,13 @@ export const readOperation: ReadArguments = declareArguments('operation', {
 
 const DECLARED = recordOf({ id: NAME, method: NAME, path: NAME, run: FUNCTION })
 
-const EVENT = recordOf({ type: NAME, scope: NAME, description: NAME, sample: OBJECT })
+const EVENT = recordOf({
+  type: NAME,
+  scope: NAME,
+  description: NAME,
+  schema: optional(SCHEMA),
+  sample: OBJECT,
+})
 
 const ERRORS: Kind = {
   allowed: 'a table of defineErrors',

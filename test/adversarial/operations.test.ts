@@ -17,6 +17,7 @@ import {
 } from './operations/emitted.ts'
 import type { Canary } from './operations/planted.ts'
 import { until } from '../support/daemon.ts'
+import { faultsOfEvent } from '../support/openapi.ts'
 import type { World } from '../support/world.ts'
 import { OPERATIONS } from './rows/operations.ts'
 import { runSection } from './run.ts'
@@ -217,7 +218,9 @@ await t.test('what operations let out', async (t: Test) => {
       const sent = walk.outlets.delivered().filter(({ path }) => path === BUILT_IN)
       const texts = sent.map(({ text }) => text)
       t.same([...familiesIn(texts, own), ...familiesIn(texts, foreign)], [])
-      const types = new Set(texts.map((text) => (JSON.parse(text) as { type: string }).type))
+      const events = texts.map((text) => JSON.parse(text) as { readonly type: string })
+      t.same([...new Set(events.flatMap(faultsOfEvent))], [], 'each has the data that it declares')
+      const types = new Set(events.map(({ type }) => type))
       t.comment(`${sent.length} events of ${types.size} types`)
       const builtIn = FAMILIES.flatMap(({ events }) => events).map(({ type }) => type)
       t.same(

@@ -1,6 +1,8 @@
 import t from 'tap'
 import { HOUR } from '../../lib/time.ts'
 import { verifyWebhook } from '../../lib/webhook/verify.ts'
+import type { ReadEvent } from '../support/declared-events.ts'
+import { requireDeclared } from '../support/declared-events.ts'
 import type { Delivery, Page, Webhook } from '../support/webhooks.ts'
 import {
   FAILS,
@@ -89,8 +91,9 @@ void t.test('a webhook that keeps failing is disabled, and another one is told',
   t.match(await world.request('GET', `/v1/webhooks/${failing.id}`), {
     body: { status: 'disabled', disabled_reason: 'failures', consecutive_failures: 2 },
   })
-  const types = listener.requests.map(({ body }) => (JSON.parse(body) as { type: string }).type)
-  t.same(types.sort(), ['webhook.disabled', 'webhook.failing'])
+  const sent = listener.requests.map(({ body }) => JSON.parse(body) as ReadEvent)
+  t.same(sent.map(({ type }) => type).sort(), ['webhook.disabled', 'webhook.failing'])
+  requireDeclared(sent)
   const disabled = await world.request<Page<Webhook>>('GET', '/v1/webhooks?status=disabled')
   t.same(
     disabled.body.data.map(({ id }) => id),
@@ -107,6 +110,7 @@ void t.test('a test under an Idempotency-Key is sent once', async (t) => {
   const again = await world.request('POST', `/v1/webhooks/${webhook.id}/test`, asking)
   t.same(again.body, first.body)
   t.equal(receiver.requests.length, 1)
+  requireDeclared(receiver.requests.map(({ body }) => JSON.parse(body) as ReadEvent))
 })
 
 void t.test('an ended delivery is sent once more by hand, with the same bytes', async (t) => {

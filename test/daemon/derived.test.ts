@@ -23,6 +23,7 @@ import { operation } from '../../daemon/operations/operation.ts'
 import { documents } from '../../daemon/http/documents.ts'
 import type { RequestState } from '../../daemon/http/state.ts'
 import { mcp } from '../../daemon/mcp/endpoint.ts'
+import { describeApi } from '../../daemon/openapi/document.ts'
 import { apiPages } from '../../daemon/openapi/pages.ts'
 import { defineErrors } from '../../lib/errors.ts'
 import { connectMcp } from '../support/mcp.ts'
@@ -107,6 +108,53 @@ await t.test('a misspelled error code or event type does not compile', async (t)
   ])
   // @ts-expect-error: no such type is declared
   t.ok(potEvents.newEvent(platform.engine, 'a', 'pot.boilt', {}, 0, null))
+})
+
+await t.test('an event is documented by its schema, or else by its sample', (t) => {
+  const pot = z.strictObject({ id: z.string() }).meta({ id: 'Pot' })
+  const showPot = { ...boilPot, id: 'pots.show', path: '/v1/pots', output: pot }
+  const common = { scope: IDENTIFIERS, description: 'A pot boils.' }
+  const events = [
+    { ...common, type: 'pot.boiled', schema: pot, sample: { id: 'p1' } },
+    { ...common, type: 'pot.cracked', sample: { id: 'p1', cracks: [1] } },
+    { ...common, type: 'pot.cleaned', schema: z.strictObject({ by: z.string() }), sample: {} },
+  ]
+  const family = { ...potsFamily, events, operations: [showPot] }
+  const document = describeApi([family], errorRows([family]), 'http://127.0.0.1')
+  const { schemas = {} } = document.components ?? {}
+  const $ref = '#/components/schemas/Pot'
+  t.match(schemas['PotBoiledEvent'], { properties: { data: { $ref } } }, 'a record is one')
+  t.match(schemas['Pot'], { additionalProperties: false }, 'and stays as it is')
+  t.strictSame(schemas['PotCrackedData'], {
+    type: 'object',
+    properties: {
+      id: { type: ['string', 'null'] },
+      cracks: { type: 'array', items: { type: ['integer', 'null'], format: 'int64' } },
+    },
+  })
+  t.strictSame(schemas['PotCleanedData'], {
+    type: 'object',
+    properties: { by: { type: 'string' } },
+    required: ['by'],
+  })
+  t.end()
+})
+
+await t.test('data that is not that of its type does not compile', async (t) => {
+  const { platform } = await createWorld(t)
+  const schema = z.strictObject({ degrees: z.int() })
+  const described = { scope: IDENTIFIERS, description: 'A pot boils.', sample: {} }
+  const potEvents = defineEvents([
+    { ...described, type: 'pot.boiled', schema },
+    { ...described, type: 'pot.cracked' },
+  ])
+  const { engine } = platform
+  t.ok(potEvents.newEvent(engine, 'a', 'pot.boiled', { degrees: 100 }, 0, null))
+  t.ok(potEvents.newEvent(engine, 'a', 'pot.cracked', { anything: 1 }, 0, null))
+  // @ts-expect-error: its schema says a number
+  t.ok(potEvents.newEvent(engine, 'a', 'pot.boiled', { degrees: 'hot' }, 0, null))
+  // @ts-expect-error: its schema has no other member
+  t.ok(potEvents.newEvent(engine, 'a', 'pot.boiled', { degrees: 100, lid: 'on' }, 0, null))
 })
 
 await t.test('it is a method of the client, beside those of the service', async (t) => {

@@ -140,10 +140,16 @@ await t.test('an account declares its types, and webhooks may name them at once'
     types.find(({ type }) => type === 'order.paid'),
     again.body,
   )
-  t.match(
-    types.find(({ type }) => type === 'app.deployed'),
-    { built_in: true, sample: {} },
-  )
+  const builtIn = types.find(({ type }) => type === 'app.deployed')
+  t.match(builtIn, {
+    built_in: true,
+    schema: {
+      type: 'object',
+      properties: { release: { type: 'integer' }, trigger: { required: ['type', 'key_id'] } },
+    },
+    sample: { release: 4 },
+  })
+  t.notMatch(JSON.stringify(builtIn), 'additionalProperties', 'a later version may have more')
 
   const stranger = world.userOf(await world.addAccount())
   t.equal(told(await publish(world, {}, { as: stranger })), '400 undeclared_event_type')

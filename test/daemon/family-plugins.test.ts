@@ -292,6 +292,15 @@ await t.test('a module that cannot be a family stops the start', async (t) => {
     name: 'ConfigError',
     message: `KEYHOOK_FAMILIES_PLUGIN is ${path}: the family notes cannot be served: there is another event type app.created`,
   })
+  const misfit = await writeNotes(root, 'misfit.mjs', (text) =>
+    text.replace(
+      'z.strictObject({ note_id: z.string(), text:',
+      'z.strictObject({ note: z.string(), text:',
+    ),
+  )
+  await t.rejects(start({ KEYHOOK_FAMILIES_PLUGIN: misfit }), {
+    message: `KEYHOOK_FAMILIES_PLUGIN is ${misfit}: the family notes cannot be served: the sample of note.created does not fit its schema`,
+  })
   const plain = await writeNotes(root, 'plain.mjs', () => 'export const plugin = {}')
   await t.rejects(start({ KEYHOOK_FAMILIES_PLUGIN: plain }), {
     message: `KEYHOOK_FAMILIES_PLUGIN is ${plain}, which exports no family`,

@@ -7,6 +7,7 @@ import {
   DOCUMENT_TEXT,
   faultsOf,
   faultsOfAnswer,
+  faultsOfEvent,
   placeOfBody,
   resolveSchema,
 } from '../support/openapi.ts'
@@ -145,4 +146,43 @@ await t.test('every example within a schema satisfies that schema', async (t) =>
   }
   visit(JSON.parse(DOCUMENT_TEXT), [])
   t.ok(examples > 0)
+})
+
+await t.test(
+  'every event type of the service declares its data, as its sample has it',
+  async (t) => {
+    const events = FAMILIES.flatMap((family) => family.events)
+    t.ok(events.length > 15)
+    for (const { type, sample } of events) {
+      t.same(faultsOfEvent({ type, data: sample }), [], type)
+      t.not(faultsOfEvent({ type, data: {} }).length, 0, `${type}: not anything goes`)
+      const more = faultsOfEvent({ type, data: { ...sample, since_next_version: 1 } })
+      t.equal(more.length, 1, `${type}: declared exactly`)
+      t.match(more[0], /since_next_version/, `${type}: and open for receivers`)
+    }
+  },
+)
+
+await t.test('the body and the data of an event are components', async (t) => {
+  const { webhooks, components } = JSON.parse(DOCUMENT_TEXT) as {
+    readonly webhooks: Readonly<Record<string, unknown>>
+    readonly components: { readonly schemas: Readonly<Record<string, unknown>> }
+  }
+  const $ref = '#/components/schemas/AppRolledBackEvent'
+  t.match(webhooks['app.rolled_back'], {
+    post: { requestBody: { content: { 'application/json': { schema: { $ref } } } } },
+  })
+  t.match(components.schemas['AppRolledBackEvent'], {
+    properties: {
+      type: { const: 'app.rolled_back' },
+      data: { $ref: '#/components/schemas/AppRolledBackData' },
+    },
+  })
+  t.match(components.schemas['AppRolledBackData'], {
+    properties: {
+      release: { type: 'integer', format: 'int64' },
+      url: { type: ['string', 'null'] },
+      trigger: { properties: { type: { enum: ['key', 'user', 'operator'] } } },
+    },
+  })
 })

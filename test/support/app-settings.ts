@@ -3,6 +3,7 @@ import { settingsFamily } from '../../daemon/families/settings/family.ts'
 import { createNameLookup } from '../../plugins/egress/resolve.ts'
 import type { VirtualClock } from './clock.ts'
 import { createClock } from './clock.ts'
+import { requireDeclared } from './declared-events.ts'
 import type { DnsServer } from './dns.ts'
 import { startDns } from './dns.ts'
 import type { Answer, AnyBody, Asking, World, WorldOptions } from './world.ts'
@@ -108,8 +109,10 @@ async function eventsOf({ platform, account }: World) {
     after: null,
     limit: 100,
   })
-  return rows.map(({ type, body }) => {
+  const events = rows.map(({ type, body }) => {
     const { data } = JSON.parse(Buffer.from(body).toString()) as { data: AnyBody }
     return { type, data }
   })
+  requireDeclared(events)
+  return events
 }

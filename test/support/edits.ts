@@ -9,6 +9,7 @@ import type { EditOperation, Editor, EditTask } from '../../plugins/edits/contra
 import type { EditScript } from '../../plugins/edits/memory.ts'
 import { createMemoryEditor } from '../../plugins/edits/memory.ts'
 import { until } from './daemon.ts'
+import { requireDeclared } from './declared-events.ts'
 import type { AnyBody, Answer, World } from './world.ts'
 import { createWorld } from './world.ts'
 
@@ -45,10 +46,12 @@ export async function eventsOf(world: World) {
     after: null,
     limit: 100,
   })
-  return rows.map(({ type, app_id, body }) => {
+  const events = rows.map(({ type, app_id, body }) => {
     const { data } = JSON.parse(Buffer.from(body).toString()) as { data: AnyBody }
     return { type, app_id, data }
   })
+  requireDeclared(events)
+  return events
 }
 
 /** Asks for a change in words. */

@@ -1,5 +1,6 @@
 import { appsFamily } from '../../daemon/families/apps/family.ts'
 import { filesFamily } from '../../daemon/families/files/family.ts'
+import { requireDeclared } from './declared-events.ts'
 import type { Answer, AnyBody, Asker, World, WorldOptions } from './world.ts'
 import { createWorld } from './world.ts'
 
@@ -69,8 +70,10 @@ async function eventsOf({ platform, account }: World) {
     after: null,
     limit: 100,
   })
-  return rows.map(({ type, body }) => {
+  const events = rows.map(({ type, body }) => {
     const { data } = JSON.parse(Buffer.from(body).toString()) as { data: AnyBody }
     return { type, data }
   })
+  requireDeclared(events)
+  return events
 }

@@ -2,6 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { Schema as DocumentedSchema } from '../../daemon/docs/api-document.ts'
 import { FAMILIES, errorRows } from '../../daemon/families/index.ts'
 import { describeApi } from '../../daemon/openapi/document.ts'
+import type { ReadEvent } from './declared-events.ts'
+import { faultsOfData } from './declared-events.ts'
 
 /** As much of JSON Schema as the document uses. */
 export interface Schema extends DocumentedSchema {
@@ -121,4 +123,13 @@ export function exampleBody(method: string, path: string): Readonly<Record<strin
   const operation = DOCUMENTED.find((one) => one.method === method && one.path === path)
   const example = operation?.requestBody?.content?.['application/json']?.example
   return { ...(example as object | undefined) }
+}
+
+/** The envelope of an event whose type and data alone are known. */
+const ENVELOPE = { id: 'evt_1', created_at: '2026-01-31T12:00:00.000Z' }
+
+/** What is wrong with an event of the service by the declared schema of its data, and by the document. */
+export function faultsOfEvent(event: ReadEvent): readonly string[] {
+  const place = ['webhooks', event.type, 'post', 'requestBody', 'content', 'application/json']
+  return [...faultsOfData(event), ...faultsOf({ ...ENVELOPE, ...event }, ...place, 'schema')]
 }

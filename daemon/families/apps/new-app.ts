@@ -106,11 +106,12 @@ export async function insertApp(
   if (given.alias !== null) await requireFreeAlias(platform, tx.apps, given.alias, request)
 
   const created_by = creatorOf(principal)
+  const status = editId === null ? 'ready' : 'creating'
   const app: AppRecord = {
     ...given,
     id: kept.id,
     account_id,
-    status: editId === null ? 'ready' : 'creating',
+    status,
     revision: null,
     created_by,
     created_at: now,
@@ -125,14 +126,11 @@ export async function insertApp(
   const revision = { app_id, number: 1, ...tree, message: null, edit_id: null, created_by }
   await tx.apps.advance({ ...revision, created_at: now }, null)
   const { engine } = platform
-  const data = toCreated(app, editId)
+  const { alias, source } = app
+  // Identifiers only: a webhook may receive it without `apps:read`.
+  const data = { app_id, alias, status, source_kind: source.kind, edit_id: editId } as const
   const event = appEvents.newEvent(engine, account_id, 'app.created', data, now, app.id)
   await engine.publishIn(tx, [event])
   await noteChange(call, app.id, 'app.created')
   return { ...app, revision: 1 }
-}
-
-/** Identifiers only: a webhook may receive it without `apps:read`. */
-function toCreated({ id, alias, status, source }: AppRecord, edit_id: string | null): object {
-  return { app_id: id, alias, status, source_kind: source.kind, edit_id }
 }

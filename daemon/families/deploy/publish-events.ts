@@ -7,6 +7,7 @@ import type { Instant } from '../../../lib/time.ts'
 import { productionUrl } from '../../hosting/address.ts'
 import { moveTask } from '../../jobs/tasks.ts'
 import type { Platform } from '../../platform.ts'
+import type { Trigger } from './events.ts'
 import { deployEvents } from './events.ts'
 
 type Publishing = Pick<Platform, 'engine' | 'newId' | 'clock' | 'appsHosting'>
@@ -40,7 +41,7 @@ export async function publishLive(
   await tx.jobs.log(id, [{ at: now, stage: null, message: `Release ${release} is live.` }])
 }
 
-function triggerOf({ created_by: { type, id } }: DeploymentRecord): object {
+function triggerOf({ created_by: { type, id } }: DeploymentRecord): Trigger {
   return { type, key_id: type === 'key' ? id : null }
 }
 

@@ -3,7 +3,7 @@ import type { Tree } from '../../trees/tree.ts'
 import type { EditOutcome } from '../../../plugins/edits/contract.ts'
 import { EditError } from '../../../plugins/edits/contract.ts'
 import type { PlatformTx } from '../../../plugins/platform/contract.ts'
-import type { EditEnd, EditRecord } from '../../../plugins/platform/contract/edits.ts'
+import type { EditRecord } from '../../../plugins/platform/contract/edits.ts'
 import type { Leased } from '../../jobs/handler.ts'
 import { ClaimLost } from '../../jobs/handler.ts'
 import { findRevision } from '../apps/service.ts'
@@ -13,6 +13,7 @@ import type { Platform } from '../../platform.ts'
 import type { AppliedEdit } from '../../trees/apply.ts'
 import { applyOperations, pathsOf } from '../../trees/apply.ts'
 import { cleanCount, cleanText } from '../../jobs/heartbeat.ts'
+import type { Ended } from './end.ts'
 import { endClaimed } from './end.ts'
 import { repeatChanges } from '../../trees/repeat.ts'
 import type { KeptTree } from '../../trees/keep.ts'
@@ -124,7 +125,7 @@ async function advance(
   if (!(await tx.apps.advance(revision, number - 1))) return false
 
   const { input_tokens, output_tokens, cached_tokens, estimated } = outcome.usage
-  const end: EditEnd = {
+  const end: Ended = {
     status: 'completed',
     finished_at: now,
     result_revision: number,

@@ -4,7 +4,15 @@ import type { Instant } from '../../../lib/time.ts'
 import type { Leased } from '../../jobs/handler.ts'
 import { moveTask } from '../../jobs/tasks.ts'
 import type { Platform } from '../../platform.ts'
+import type { PublishedFailure } from './events.ts'
 import { editEvents } from './events.ts'
+
+/** An end with the revision that the edit created, or with the reason why it created none. */
+export type Ended = EditEnd &
+  (
+    | { readonly status: 'completed'; readonly result_revision: number }
+    | { readonly status: 'failed' | 'canceled'; readonly error: EditFailure }
+  )
 
 type Publishing = Pick<Platform, 'engine' | 'newId' | 'clock' | 'billing'>
 
@@ -13,7 +21,7 @@ export function endWithout(
   status: 'failed' | 'canceled',
   error: EditFailure,
   finished_at: Instant,
-): EditEnd {
+): Ended {
   const nothing = { result_revision: null, summary: null, changed: [], usage: null }
   return { status, error, finished_at, ...nothing }
 }
@@ -23,7 +31,7 @@ export async function endQueued(
   platform: Publishing,
   tx: PlatformTx,
   edit: EditRecord,
-  end: EditEnd,
+  end: Ended,
 ): Promise<boolean> {
   if (!(await tx.edits.drop(edit.id, end))) return false
   await publishEnd(platform, tx, edit, end)
@@ -35,7 +43,7 @@ export async function endClaimed(
   platform: Publishing,
   tx: PlatformTx,
   { job: { claim }, subject: edit }: Leased<EditRecord>,
-  end: EditEnd,
+  end: Ended,
 ): Promise<boolean> {
   if (!(await tx.edits.finish(edit.id, claim, end))) return false
   await publishEnd(platform, tx, edit, end)
@@ -47,17 +55,17 @@ export async function publishEnd(
   platform: Publishing,
   tx: PlatformTx,
   edit: EditRecord,
-  end: EditEnd,
+  end: Ended,
 ): Promise<void> {
   const { engine, billing } = platform
   const { account_id, app_id, id: edit_id, kind, initial } = edit
-  const { status, finished_at, result_revision } = end
-  const isCompleted = status === 'completed'
+  const { status, finished_at } = end
+  const isCompleted = end.status === 'completed'
   const work = { account_id, operation_id: edit_id }
   const charged_micros = isCompleted ? await billing.capture(tx, work) : 0
   if (!isCompleted) await billing.release(tx, work)
   const data = isCompleted
-    ? { app_id, edit_id, kind, initial, result_revision, charged_micros }
+    ? { app_id, edit_id, kind, initial, result_revision: end.result_revision, charged_micros }
     : { app_id, edit_id, error: publicError(end.error), charged_micros }
   const type = isCompleted ? 'edit.completed' : 'edit.failed'
   const event = editEvents.newEvent(engine, account_id, type, data, finished_at, app_id)
@@ -74,6 +82,6 @@ export async function publishEnd(
   } else if (initial) await tx.apps.move(app_id, 'creating', 'failed', finished_at)
 }
 
-function publicError(error: EditFailure | null): object | null {
-  return error && { code: error.code, class: error.class, message: error.message }
+function publicError({ code, class: whose, message }: EditFailure): PublishedFailure {
+  return { code, class: whose, message }
 }

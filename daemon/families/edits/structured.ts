@@ -1,8 +1,9 @@
 import type { AppRecord } from '../../../plugins/platform/contract/apps.ts'
-import type { EditedFile, EditEnd, EditRecord } from '../../../plugins/platform/contract/edits.ts'
+import type { EditedFile, EditRecord } from '../../../plugins/platform/contract/edits.ts'
 import type { Change } from '../audit/note.ts'
 import { appError } from '../apps/errors.ts'
 import { findLiveApp } from '../apps/service.ts'
+import type { Ended } from './end.ts'
 import { publishEnd } from './end.ts'
 import { editError } from './errors.ts'
 import { newEdit } from './queue.ts'
@@ -36,7 +37,7 @@ export async function completeAtOnce(
 
   const id = platform.newId()
   const result = base + 1
-  const end: EditEnd = {
+  const end: Ended = {
     status: 'completed',
     finished_at: now,
     result_revision: result,

@@ -4,6 +4,7 @@ import { toIso } from '../../../lib/time.ts'
 import { EVENT_ID, EVENT_TYPE } from '../../../lib/webhook/event.ts'
 import type { EventTypeRecord, OrderedEvent } from '../../../plugins/store/contract/events.ts'
 import type { EventPositions } from '../../events/positions.ts'
+import { payloadSchemaOf } from '../../events/payload.ts'
 import type { BuiltInEvent } from '../../events/types.ts'
 import { DECLARED } from '../../events/types.ts'
 import { fault } from '../../operations/faults.ts'
@@ -188,7 +189,7 @@ export function toWireBuiltIn(event: BuiltInEvent): z.input<typeof typeRecord> {
   return {
     type: event.type,
     description: event.description,
-    schema: null,
+    schema: payloadSchemaOf(event) ?? null,
     sample: { ...event.sample },
     scope: event.scope,
     built_in: true,

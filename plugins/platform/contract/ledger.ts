@@ -13,7 +13,7 @@ import type { Page, PageQuery } from '../../store/contract/page.ts'
 
 export type { HeldPrice, LedgerActor } from '../models/ledger.ts'
 export type { CreditKind, HoldState, LedgerAccount, TransactionKind } from '../ledger/kinds.ts'
-export { LEDGER_ACCOUNTS, MAX_MICROS, TRANSACTION_KINDS } from '../ledger/kinds.ts'
+export { CREDIT_KINDS, LEDGER_ACCOUNTS, MAX_MICROS, TRANSACTION_KINDS } from '../ledger/kinds.ts'
 
 /** Money in millionths of the currency's unit: an integer of at most `MAX_MICROS` on either side of zero. */
 export type Micros = number

@@ -1,4 +1,4 @@
-import { eventsMarkdown } from '../../../daemon/docs/reference.ts'
+import { eventsMarkdown } from '../../../daemon/docs/events.ts'
 import { FAMILIES } from '../../../daemon/families/index.ts'
 import { toIso } from '../../../lib/time.ts'
 import { createMemoryEditor } from '../../../plugins/edits/memory.ts'

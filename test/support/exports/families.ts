@@ -70,7 +70,13 @@ const OPTIONAL = [
 ]
 
 const { run } = boil
-const type = { type: 'pot.boiled', scope: 'pots:read', description: 'It boils.', sample: {} }
+const type = {
+  type: 'pot.boiled',
+  scope: 'pots:read',
+  description: 'It boils.',
+  schema: note,
+  sample: { id: '1' },
+}
 
 /** A right call of each function of `keyhook/families`. */
 export const FAMILIES: Readonly<Record<string, Declared>> = {
@@ -103,7 +109,7 @@ export const FAMILIES: Readonly<Record<string, Declared>> = {
         extendsApps: {},
       },
     ],
-    optional: ['0.needs', '0.jobs', '0.records', '0.extendsApps'],
+    optional: ['0.needs', '0.events.0.schema', '0.jobs', '0.records', '0.extendsApps'],
     maps: ['0.scopes'],
     records: [
       '0.needs.0',
@@ -114,11 +120,13 @@ export const FAMILIES: Readonly<Record<string, Declared>> = {
       '0.records',
       '0.extendsApps',
     ],
-    opaque: ['0.errors', '0.records.migrations'],
+    opaque: ['0.errors', '0.events.0.schema', '0.records.migrations'],
     empty: ['0.needs', '0.events', '0.operations', '0.jobs'],
   },
   './families#defineEvents': {
     args: [[type]],
+    optional: ['0.0.schema'],
+    opaque: ['0.0.schema'],
     records: ['0.0', '0.0.sample'],
     empty: ['0'],
   },
