@@ -75,7 +75,7 @@ const type = {
   scope: 'pots:read',
   description: 'It boils.',
   schema: note,
-  sample: { id: '1' },
+  sample: {},
 }
 
 /** A right call of each function of `keyhook/families`. */
