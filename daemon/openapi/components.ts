@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ErrorRow } from '../../lib/errors.ts'
+import type { Operation } from '../operations/operation.ts'
 
 /** `keys.rotate` and `Request` become `KeysRotateRequest`. */
 export function componentName(id: string, kind: string): string {
@@ -10,11 +11,11 @@ export function componentName(id: string, kind: string): string {
 /** The schema as a component: generators of clients invent a name for each that has none, and some of them twice. */
 export function named(
   schema: z.ZodType,
-  of: { readonly id: string },
-  kind: 'Request' | 'Form' | 'Page' | 'Result' | 'Event' | 'Data',
+  operation: Operation,
+  kind: 'Request' | 'Form' | 'Page' | 'Result',
 ): z.ZodType {
   const { id, ...meta } = schema.meta() ?? {}
-  return id === undefined ? schema.meta({ ...meta, id: componentName(of.id, kind) }) : schema
+  return id === undefined ? schema.meta({ ...meta, id: componentName(operation.id, kind) }) : schema
 }
 
 export type ErrorRows = Readonly<Record<string, ErrorRow>>

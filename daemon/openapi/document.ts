@@ -61,7 +61,7 @@ export function describeApi(
       },
     },
   })
-  return simplify(openDeliveries(describeStreams(document), families))
+  return simplify(openDeliveries(describeStreams(document)))
 }
 
 function describeFamily({ scopes, events }: Family): string {

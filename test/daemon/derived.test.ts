@@ -36,6 +36,20 @@ interface Discovered extends AnyBody {
   readonly toolsets: readonly string[]
 }
 
+/** What receivers are told, by type. */
+interface Described {
+  readonly webhooks: Readonly<
+    Record<string, { readonly post: { readonly requestBody: { readonly content: Content } } }>
+  >
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>> }
+}
+
+interface Content {
+  readonly 'application/json': {
+    readonly schema: { readonly properties: { readonly data: unknown } }
+  }
+}
+
 /** The one declaration: everything below is derived from it. */
 const boilPot = operation({
   effect: 'write',
@@ -120,19 +134,22 @@ await t.test('an event is documented by its schema, or else by its sample', (t) 
     { ...common, type: 'pot.cleaned', schema: z.strictObject({ by: z.string() }), sample: {} },
   ]
   const family = { ...potsFamily, events, operations: [showPot] }
-  const document = describeApi([family], errorRows([family]), 'http://127.0.0.1')
-  const { schemas = {} } = document.components ?? {}
-  const $ref = '#/components/schemas/Pot'
-  t.match(schemas['PotBoiledEvent'], { properties: { data: { $ref } } }, 'a record is one')
-  t.match(schemas['Pot'], { additionalProperties: false }, 'and stays as it is')
-  t.strictSame(schemas['PotCrackedData'], {
+  const described = describeApi([family], errorRows([family]), 'http://127.0.0.1')
+  const { webhooks, components } = JSON.parse(JSON.stringify(described)) as Described
+  const dataOf = (type: string): unknown =>
+    webhooks[type]?.post.requestBody.content['application/json'].schema.properties.data
+  t.strictSame(dataOf('pot.boiled'), { $ref: '#/components/schemas/Pot' }, 'a record is one')
+  t.match(components.schemas['Pot'], { additionalProperties: false }, 'and stays as it is')
+  t.strictSame(dataOf('pot.cracked'), {
+    title: 'PotCrackedData',
     type: 'object',
     properties: {
       id: { type: ['string', 'null'] },
       cracks: { type: 'array', items: { type: ['integer', 'null'], format: 'int64' } },
     },
   })
-  t.strictSame(schemas['PotCleanedData'], {
+  t.strictSame(dataOf('pot.cleaned'), {
+    title: 'PotCleanedData',
     type: 'object',
     properties: { by: { type: 'string' } },
     required: ['by'],
