@@ -59,9 +59,10 @@ function openStreams() {
     })
 }
 
+/** Resolves once what was queued before has begun: reads begin in an immediate, which a timer may precede. */
 function settle(): Promise<unknown> {
   return new Promise((resolve) => {
-    setTimeout(resolve)
+    setTimeout(() => setImmediate(resolve))
   })
 }
 
