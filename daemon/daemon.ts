@@ -208,8 +208,10 @@ async function openForTest(place: Place, roles: DaemonRoles): Promise<Current> {
   return {
     current: () => service,
     async close() {
-      // One that a reset is opening would stay open.
+      // One that a reset has opened since is still to be ended.
       await resetting?.catch(() => undefined)
+      service.leaving.abort()
+      await service.hosting?.stop()
       await service.close()
     },
   }

@@ -76,7 +76,9 @@ export function createSend(ports: SendPorts): Send {
       const outcome = await attemptOnce(ports, base + request.path, request, headers, signal)
       if ('answer' in outcome) {
         const isOwn = options.idempotencyKey !== undefined
-        if (attempt > 1 && !isOwn && isWithoutValue(outcome.answer)) throw valueLost(outcome.answer)
+        if (attempt > 1 && !isOwn && isWithoutValue(outcome.answer)) {
+          throw valueLost(outcome.answer, request)
+        }
         return outcome.answer
       }
       const { error, passing, retryAfter } = outcome
@@ -93,9 +95,10 @@ function isWithoutValue(answer: unknown): answer is Wire {
   return isWire(answer) && (answer['key'] === null || answer['secret'] === null)
 }
 
-function valueLost({ id }: Wire): ApiError {
-  const message =
-    'It was created, and the response with its value was lost. Delete it, and create another one.'
+function valueLost({ id }: Wire, { path }: ApiRequest): ApiError {
+  const message = /\/rotate(-secret)?$/.test(path)
+    ? 'It was rotated, and the response with its new value was lost. Rotate it once more.'
+    : 'It was created, and the response with its value was lost. Delete it, and create another one.'
   return new ApiError({ code: 'unexpected_answer', status: 0, message, details: { id } })
 }
 

@@ -5,7 +5,7 @@ import { api } from '../api/client.ts'
 import { useAct } from '../parts/act.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
-import { ShownOnce } from '../parts/shown-once.tsx'
+import { STAYS, ShownOnce } from '../parts/shown-once.tsx'
 
 const GRACES = [
   ['0', 'Not at all: it ends at once'],
@@ -23,7 +23,7 @@ export function Rotate({ of: key, close }: { readonly of: KeyDetail; readonly cl
   >(() => api.keys.rotate({ key_id: key.id, grace_seconds: Number(grace) }))
   if (rotate.data !== undefined) {
     return (
-      <Modal opened onClose={close} title={`${key.name}: new value`} size="lg">
+      <Modal opened onClose={close} {...STAYS} title={`${key.name}: new value`} size="lg">
         <ShownOnce what="key" value={rotate.data.key} variable="KEYHOOK_KEY">
           <Button variant="default" onClick={close}>
             Done

@@ -22,12 +22,14 @@ export function Dialog({
   readonly ready?: boolean
   readonly children: ReactNode
 }) {
+  // What is under way goes on without the dialog, and its answer may be a value that is shown once.
+  const leave = act.isPending ? () => undefined : close
   return (
-    <Modal opened onClose={close} title={title}>
+    <Modal opened onClose={leave} title={title}>
       {children}
       {act.error !== null && <Problem error={act.error} />}
       <div className="buttons">
-        <Button variant="default" onClick={close}>
+        <Button variant="default" disabled={act.isPending} onClick={close}>
           Cancel
         </Button>
         <Button

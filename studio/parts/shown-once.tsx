@@ -4,6 +4,13 @@ import type { ReactNode } from 'react'
 import { useEffect, useRef } from 'react'
 import { Icon } from './icon.tsx'
 
+/** Of a dialog around it: only the button that says so leaves a value that is never shown again. */
+export const STAYS = {
+  closeOnClickOutside: false,
+  closeOnEscape: false,
+  withCloseButton: false,
+} as const
+
 /** A value that is never shown again: to copy, and to download as a file of environment variables. */
 export function ShownOnce({
   what,

@@ -5,7 +5,7 @@ import { api } from '../api/client.ts'
 import { useAct } from '../parts/act.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { FullInstant } from '../parts/instant.tsx'
-import { ShownOnce } from '../parts/shown-once.tsx'
+import { STAYS, ShownOnce } from '../parts/shown-once.tsx'
 import { State } from '../parts/state.tsx'
 
 const OVERLAPS = [
@@ -99,7 +99,7 @@ function Rotated({
 }) {
   const until = overlapOf(webhook)
   return (
-    <Modal opened onClose={close} title="New signing secret" size="lg">
+    <Modal opened onClose={close} {...STAYS} title="New signing secret" size="lg">
       <ShownOnce what="signing secret" value={webhook.secret} variable="WEBHOOK_SECRETS">
         <Button variant="default" onClick={close}>
           Done

@@ -6,6 +6,8 @@ import { Loaded } from '../parts/loaded.tsx'
 /** Every event type that webhooks may name, by name. */
 export const eventTypes = queryOptions({
   queryKey: ['events', 'list_types'],
+  // Each has a schema and a sample, which are large: no change of focus reads them again.
+  staleTime: 300_000,
   async queryFn() {
     const all = []
     for await (const one of api.events.listTypes.all({ limit: 100 })) all.push(one)

@@ -215,6 +215,13 @@ await t.test('a lost answer is asked for again, and what was asked is done once'
   await t.rejects(client.keys.create(body), refused, 'a replay shows no secret')
   t.equal(lost, 2)
   lost = 0
+  const [{ id = '' } = {}] = (await client.keys.list()).data
+  await t.rejects(client.keys.rotate({ key_id: id }), {
+    code: 'unexpected_answer',
+    message: /^It was rotated, .* Rotate it once more\.$/,
+    details: { id },
+  })
+  lost = 0
   const made = await client.keys.create(body, { idempotencyKey: 'a-key-of-the-caller' })
   t.equal(made.key, null, 'nor with a key of the caller, which may repeat it')
   const named: string[] = []

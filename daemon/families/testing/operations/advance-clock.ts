@@ -32,7 +32,7 @@ export const advanceClock = (clock: Pick<MovableClock, 'advance'>) =>
       now: instant,
       idle: z.boolean().meta({
         description:
-          'Whether every delivery that is due was attempted; false after 15 seconds. While attempts of before are in progress, the clock does not move.',
+          'Whether every delivery that is due was attempted; false after 15 seconds. While something is due that was not attempted, the clock does not move.',
       }),
     }),
     errors: ['operator_required'],
