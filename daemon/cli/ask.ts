@@ -1,9 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { request as httpRequest } from 'node:http'
 import { resolve } from 'node:path'
-import type { Writable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Millis } from '../../lib/time.ts'
 import { MINUTE } from '../../lib/time.ts'
@@ -11,7 +7,7 @@ import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/setting.ts'
 import { controlSocketIn, socketPath } from '../listener/control-socket.ts'
 import type { DataFolder } from '../machine/data-folder.ts'
-import { encodeParts } from './encode-parts.ts'
+import { exchange } from './exchange.ts'
 import type { CommandRequest } from './request.ts'
 
 /** A response, its body as the exact text. */
@@ -88,68 +84,21 @@ async function askHere(
 const NOBODY: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTDIR'])
 
 /** Resolves to undefined when nobody listens on the control socket; no request was sent then. */
-export function askSocket(
+export async function askSocket(
   config: Config,
-  { method, path, body, parts }: CommandRequest,
+  request: CommandRequest,
   account?: string,
   within: Millis = ANSWER_WITHIN,
 ): Promise<Answer | undefined> {
   // A long path is reached through its folder, which must then be there.
-  if (!existsSync(config.dataDir)) return Promise.resolve(undefined)
-  const socket = socketPath(controlSocketIn(resolve(config.dataDir)))
-  const multipart = parts && encodeParts(parts)
-  return new Promise((resolve, reject) => {
-    const request = httpRequest({
-      socketPath: socket,
-      agent: false,
-      method,
-      path,
-      timeout: within,
-      headers: {
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-        ...(multipart === undefined ? {} : { 'Content-Type': multipart.type }),
-        ...(account === undefined ? {} : { 'Keyhook-Account': account }),
-        ...(method === 'POST' ? { 'Idempotency-Key': randomUUID() } : {}),
-      },
-    })
-    request.once('timeout', () => {
-      request.destroy(new Error('the daemon does not answer; what it did is not known'))
-    })
-    request.once('error', (cause: NodeJS.ErrnoException) => {
-      if (NOBODY.has(cause.code)) resolve(undefined)
-      else reject(explained(cause))
-    })
-    request.once('response', (response) => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.once('error', reject)
-      response.once('end', () => {
-        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() })
-      })
-    })
-    if (multipart === undefined) request.end(body)
-    else void streamBody(multipart.bytes, request, reject)
-  })
-}
-
-/**
- * Streams the body. A server that responds early may close the connection before all was sent; its response
- * counts.
- */
-async function streamBody(
-  bytes: AsyncIterable<Uint8Array>,
-  request: Writable,
-  reject: (cause: unknown) => void,
-): Promise<void> {
+  if (!existsSync(config.dataDir)) return undefined
+  const target = { socketPath: socketPath(controlSocketIn(resolve(config.dataDir))) }
   try {
-    for await (const chunk of bytes) {
-      if (!request.writable) return
-      if (!request.write(chunk)) await once(request, 'drain')
-    }
-    request.end()
+    const { status, text } = await exchange(target, request, { account, within })
+    return { status, text }
   } catch (cause) {
-    reject(cause)
-    request.destroy()
+    if (NOBODY.has((cause as NodeJS.ErrnoException).code)) return undefined
+    throw explained(cause as NodeJS.ErrnoException)
   }
 }
 

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto'
-import { Readable } from 'node:stream'
 import { MINUTE } from '../../lib/time.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/setting.ts'
 import type { Answer } from './ask.ts'
-import { encodeParts } from './encode-parts.ts'
+import type { Exchanged } from './exchange.ts'
+import { exchange } from './exchange.ts'
 import type { CommandRequest } from './request.ts'
 
 /** A daemon that commands reach over HTTP. */
@@ -41,51 +40,37 @@ export function remoteOf({ url, key }: Pick<Config, 'url' | 'key'>): Remote | un
  */
 export async function askRemote(
   { url, key }: Remote,
-  { method, path, body, parts }: CommandRequest,
+  request: CommandRequest,
   account: string | undefined,
 ): Promise<Answer> {
-  const multipart = parts && encodeParts(parts)
-  const headers: Readonly<Record<string, string>> = {
-    Authorization: `Bearer ${key}`,
-    ...(body !== undefined && { 'Content-Type': 'application/json' }),
-    ...(multipart !== undefined && { 'Content-Type': multipart.type }),
-    ...(account !== undefined && { 'Keyhook-Account': account }),
-    ...(method === 'POST' && { 'Idempotency-Key': randomUUID() }),
-  }
-  const sent = multipart === undefined ? body : Readable.toWeb(Readable.from(multipart.bytes))
-  const response = await fetch(url + path, {
-    method,
-    headers,
-    redirect: 'manual',
-    signal: AbortSignal.timeout(ANSWER_WITHIN),
-    ...(sent !== undefined && {
-      body: sent as NonNullable<RequestInit['body']>,
-      duplex: 'half' as const,
-    }),
-  }).catch((cause: unknown) => {
-    throw new Error(`${url} does not answer: ${reasonOf(cause)}${isKnown(method)}`, { cause })
+  const options = { account, key, within: ANSWER_WITHIN }
+  const answer = await exchange({ url }, request, options).catch((cause: unknown) => {
+    const reason = reasonOf(cause) + isKnown(request.method)
+    throw new Error(`${url} does not answer: ${reason}`, { cause })
   })
-  return { status: response.status, text: await textOf(url, response) }
+  requireKeyhook(url, answer)
+  return { status: answer.status, text: answer.text }
 }
 
-async function textOf(url: string, response: Response): Promise<string> {
-  const { status, headers } = response
+function requireKeyhook(url: string, { status, headers }: Exchanged): void {
   if (status >= 300 && status < 400) {
-    await response.body?.cancel()
-    throw new Error(
-      `${url} redirects to ${headers.get('location')}: set KEYHOOK_URL to the address there`,
-    )
+    throw new Error(`${url} redirects to ${headers.location}: set KEYHOOK_URL to the address there`)
   }
-  const text = await response.text()
-  const isOfKeyhook = headers.get('content-type')?.startsWith('application/json') === true
-  if (isOfKeyhook) return text
+  if (headers['content-type']?.startsWith('application/json') === true) return
   throw new Error(`${url} answered ${status} with what is not of Keyhook: is the address right?`)
 }
 
 /** Why a request was not answered: the code of the network, where there is one. */
 export function reasonOf(cause: unknown): string {
-  const { cause: inner, message } = cause as Error & { readonly cause?: NodeJS.ErrnoException }
-  return inner?.code ?? inner?.message ?? message
+  const {
+    cause: inner,
+    code,
+    message,
+  } = cause as NodeJS.ErrnoException & {
+    readonly cause?: NodeJS.ErrnoException
+  }
+  // That of a DOMException is a number.
+  return inner?.code ?? inner?.message ?? (typeof code === 'string' ? code : message)
 }
 
 /** A read is repeated without harm. */
