@@ -10,9 +10,14 @@ export interface Encoded {
   /**
    * May be read once.
    *
-   * @throws Error naming a file that cannot be read
+   * @throws UnreadableFile
    */
   readonly bytes: AsyncIterable<Uint8Array>
+}
+
+/** A file of this machine that cannot be read; no daemon has to do with it. */
+export class UnreadableFile extends Error {
+  override readonly name = 'UnreadableFile'
 }
 
 export function encodeParts(parts: readonly SentPart[]): Encoded {
@@ -40,6 +45,6 @@ async function* readFile(path: string): AsyncGenerator<Uint8Array> {
     yield* createReadStream(path) as AsyncIterable<Uint8Array>
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`${path} cannot be read: ${reason}`, { cause })
+    throw new UnreadableFile(`${path} cannot be read: ${reason}`, { cause })
   }
 }

@@ -1,19 +1,28 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import type { ClientRequest, IncomingHttpHeaders, RequestOptions } from 'node:http'
+import type {
+  ClientRequest,
+  IncomingHttpHeaders,
+  IncomingMessage,
+  RequestOptions,
+} from 'node:http'
 import { request as httpRequest } from 'node:http'
 import type { Writable } from 'node:stream'
 import type { Millis } from '../../lib/time.ts'
+import { ownVersion } from '../machine/own-version.ts'
 import { encodeParts } from './encode-parts.ts'
 import type { CommandRequest } from './request.ts'
 
 /** Where a request goes: to an address, without a final slash, or to a control socket. */
 export type Target = { readonly url: string } | { readonly socketPath: string }
 
+/** Of a response, which is held and printed as a whole. */
+const MOST_BYTES = 64 * 2 ** 20
+
 export interface ExchangeOptions {
   readonly account: string | undefined
   readonly key?: string
-  /** Maximum time without a byte. */
+  /** Maximum time without a byte, and from the first byte of a response to its last. */
   readonly within: Millis
 }
 
@@ -35,7 +44,11 @@ export async function exchange(
     method,
     timeout: within,
     headers: {
-      ...(key !== undefined && { Authorization: `Bearer ${key}` }),
+      // Who asked for a change is in the audit log, and some firewalls refuse those who do not say.
+      ...(key !== undefined && {
+        Authorization: `Bearer ${key}`,
+        'User-Agent': `keyhook-cli/${ownVersion()}`,
+      }),
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
       ...(multipart !== undefined && { 'Content-Type': multipart.type }),
       ...(account !== undefined && { 'Keyhook-Account': account }),
@@ -43,23 +56,36 @@ export async function exchange(
     },
   })
   return new Promise((resolve, reject) => {
-    request.once('timeout', () => {
+    const isLate = (): void => {
       const late = new Error('the daemon does not answer; what it did is not known')
       request.destroy(Object.assign(late, { code: 'ETIMEDOUT' }))
-    })
+    }
+    request.once('timeout', isLate)
     request.once('error', reject)
     request.once('response', (response) => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.once('error', reject)
-      response.once('end', () => {
-        const { statusCode: status = 0, headers } = response
-        resolve({ status, headers, text: Buffer.concat(chunks).toString() })
-      })
+      const timer = setTimeout(isLate, within)
+      textOf(response)
+        .finally(() => {
+          clearTimeout(timer)
+        })
+        .then((text) => {
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text })
+        }, reject)
     })
     if (multipart === undefined) request.end(body)
     else void streamBody(multipart.bytes, request, reject)
   })
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > MOST_BYTES) throw new Error(`it answered more than ${MOST_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
 }
 
 async function open(target: Target, path: string, options: RequestOptions): Promise<ClientRequest> {

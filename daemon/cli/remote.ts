@@ -2,6 +2,7 @@ import { MINUTE } from '../../lib/time.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/setting.ts'
 import type { Answer } from './ask.ts'
+import { UnreadableFile } from './encode-parts.ts'
 import type { Exchanged } from './exchange.ts'
 import { exchange } from './exchange.ts'
 import type { CommandRequest } from './request.ts'
@@ -45,6 +46,7 @@ export async function askRemote(
 ): Promise<Answer> {
   const options = { account, key, within: ANSWER_WITHIN }
   const answer = await exchange({ url }, request, options).catch((cause: unknown) => {
+    if (cause instanceof UnreadableFile) throw cause
     const reason = reasonOf(cause) + isKnown(request.method)
     throw new Error(`${url} does not answer: ${reason}`, { cause })
   })

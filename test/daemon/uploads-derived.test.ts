@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
@@ -6,6 +9,7 @@ import t from 'tap'
 import { askSocket } from '../../daemon/cli/ask.ts'
 import { encodeParts } from '../../daemon/cli/encode-parts.ts'
 import { runCli } from '../../daemon/cli/program.ts'
+import { askRemote } from '../../daemon/cli/remote.ts'
 import { commandsOf } from '../../daemon/operations/commands.ts'
 import type { CommandRequest } from '../../daemon/cli/request.ts'
 import { createClient, routesOf } from '../../daemon/client/index.ts'
@@ -113,6 +117,13 @@ await t.test('what a command sends goes over the control socket piece by piece',
   t.ok((JSON.parse(answer?.text ?? '{}') as { size: number }).size > 3_000_000)
   const missing = { ...asking, parts: [{ name: 'file', path: join(folder, 'missing') }] }
   await t.rejects(askSocket(config, missing), { message: /missing cannot be read/ })
+  const elsewhere = createServer((request) => void request.resume()).listen(0, '127.0.0.1')
+  await once(elsewhere, 'listening')
+  t.teardown(() => elsewhere.close())
+  const url = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`
+  await t.rejects(askRemote({ url, key: 'service_dk_x' }, missing, undefined), {
+    message: new RegExp(`^${join(folder, 'missing')} cannot be read`),
+  })
 })
 
 await t.test('parts, and files that are answered, are described', (t) => {
