@@ -1,11 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import type {
-  ClientRequest,
-  IncomingHttpHeaders,
-  IncomingMessage,
-  RequestOptions,
-} from 'node:http'
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http'
 import { request as httpRequest } from 'node:http'
 import type { Writable } from 'node:stream'
 import type { Millis } from '../../lib/time.ts'
