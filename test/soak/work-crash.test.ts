@@ -16,7 +16,7 @@ import type { Row } from '../support/mortal-daemon.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { IS_ALL, sized } from '../support/soak.ts'
 import type { Stage } from '../support/work-stage.ts'
-import { setTheStage, workOf } from '../support/work-stage.ts'
+import { ENDED, setTheStage, workOf } from '../support/work-stage.ts'
 
 t.setTimeout(15 * MINUTE)
 // Most of the time leases are waited for.
@@ -46,18 +46,35 @@ function eventOf({ kind, status }: Row): string {
   return `${kind === undefined ? 'file' : 'edit'}.${isWell ? String(status) : 'failed'}`
 }
 
+/**
+ * A document is read at a low priority within 30 seconds of the clock, which a busy machine may not give it: its error
+ * says to retry. Answers all work once that has ended.
+ */
+async function retryLate(t: Test, stage: Stage, ended: readonly Row[]): Promise<readonly Row[]> {
+  const late = ended.filter(({ error }) => (error as Row | null)?.['code'] === 'timed_out')
+  if (late.length === 0) return ended
+  t.comment(`${late.length} documents took too long, and are retried`)
+  for (const { id } of late) {
+    await stage.ask('POST', `/v1/apps/${stage.app}/files/${String(id)}/retry`, {})
+  }
+  const isOver = ({ status }: Row): boolean => ENDED.includes(status)
+  await until('they have ended', async () => (await workOf(stage)).every(isOver), 4 * MINUTE)
+  return workOf(stage)
+}
+
 /** Everything ended, told so once, and left whole revisions alone. */
 async function requireWhole(t: Test, stage: Stage): Promise<void> {
   const at = `/v1/apps/${stage.app}`
-  const done = await workOf(stage)
+  const ended = await workOf(stage)
   const told = (await stage.list('/v1/events'))
     .filter(({ type }) => /^(edit|file)\./.test(String(type)))
     .map(({ type, data }) => {
       const { edit_id, file_id } = data as Row
       return `${String(edit_id ?? file_id)} ${String(type)}`
     })
-  const expected = done.map((one) => `${String(one['id'])} ${eventOf(one)}`)
+  const expected = ended.map((one) => `${String(one['id'])} ${eventOf(one)}`)
   t.same(told.toSorted(), expected.toSorted(), 'each tells of its end once')
+  const done = await retryLate(t, stage, ended)
   for (const { name, prompt, status, error } of done) {
     const isBad = String(name).startsWith('bad')
     const isWanted = !String(prompt).startsWith('Cancel')

@@ -51,7 +51,7 @@ export async function setTheStage(t: Test, folder: string, env: Env): Promise<St
   return stage
 }
 
-const ENDED: readonly unknown[] = ['completed', 'failed', 'canceled', 'processed']
+export const ENDED: readonly unknown[] = ['completed', 'failed', 'canceled', 'processed']
 
 /** Every edit and every file. */
 export async function workOf({ app, list }: Stage): Promise<readonly Row[]> {
