@@ -6,6 +6,7 @@ import { FAMILIES, errorRows } from '../families/index.ts'
 import { taskEvents } from '../jobs/tasks.ts'
 import { isTool } from '../operations/agent.ts'
 import type { Family } from '../operations/family.ts'
+import { describeApi } from '../openapi/document.ts'
 import type { Operation } from '../operations/operation.ts'
 import { readFamily, readOperation } from '../operations/declared.ts'
 
@@ -30,6 +31,7 @@ export function requireAddable(added: readonly Family[]): void {
     try {
       requireForm(family)
       requireOwnNames(family, takenBy([...FAMILIES, ...added.slice(0, at)]))
+      requireDescribable(family)
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause)
       const name = typeof family.name === 'string' ? `the family ${family.name}` : 'a family'
@@ -102,6 +104,16 @@ function requireOperation(name: string, one: Operation, { scopes, errors }: Fami
     throw new TypeError(`${id} names the error ${code}, which nobody declares`)
   if (one.effect !== 'bytes' && !output.safeParse(example.response).success) {
     throw new TypeError(`the example response of ${id} does not fit its output`)
+  }
+}
+
+/** A schema that JSON Schema cannot say would fail the OpenAPI document, and with it every page of the docs. */
+function requireDescribable(family: Family): void {
+  try {
+    describeApi([family], errorRows([...FAMILIES, family]), 'http://127.0.0.1')
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new TypeError(`its OpenAPI document cannot be built: ${reason}`, { cause })
   }
 }
 

@@ -259,6 +259,20 @@ await t.test('a family that clashes, or has another form, is refused in one line
     [changed({}, { errors: ['no_such_code'] }), /names the error no_such_code/],
     [changed({}, { agent: { toolset: 'fails', default: true } }), /cannot be a tool by default/],
     [changed({}, { example: { response: { more: 1 } } }), /example response of fails\.create/],
+    [
+      changed({
+        events: [
+          {
+            type: 'fail.made',
+            scope: 'fails:write',
+            description: 'd',
+            schema: z.object({ at: z.custom((value) => value === 1) }),
+            sample: { at: 1 },
+          },
+        ],
+      }),
+      /OpenAPI document cannot be built: .*webhooks.*fail\.made.*at/,
+    ],
     [changed({ operations: [without('access')] }), /operation\.access must be/],
     [changed({ operations: [without('agent')] }), /operation\.agent must be/],
     [changed({ operations: [without('effect')] }), /operation\.effect must be/],
@@ -397,7 +411,7 @@ await t.test('an embedder has users and operators of its own', async (t) => {
       createKeyhook({ database: join(t.testdir(), 's.sqlite'), masterKey, families }),
       {
         name: 'TypeError',
-        message: /families must be a non-empty list, each apps, /,
+        message: /families\[0\] must be apps, /,
       },
     )
   }
