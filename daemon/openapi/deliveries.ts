@@ -56,9 +56,34 @@ function schemaOf(sample: unknown): JsonSchema {
   return { type: 'object', properties: Object.fromEntries(members) }
 }
 
+interface Described {
+  readonly webhooks?: object
+  readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> }
+}
+
 /** Lets the data of events have members that later versions add; records that operations return too stay exact. */
-export function openDeliveries<Document extends { readonly webhooks?: object }>(
-  document: Document,
-): Document {
-  return { ...document, webhooks: allowMore(document.webhooks) }
+export function openDeliveries<Document extends Described>(document: Document): Document {
+  const { webhooks, components } = document
+  return { ...document, webhooks: allowMore(inlined(webhooks, components?.schemas ?? {}, [])) }
+}
+
+const REFERENCE = /^#\/components\/schemas\/(.+)$/
+
+/** Copies what is referred to; what refers to itself stays a reference inside its copy. */
+function inlined(
+  value: unknown,
+  schemas: Readonly<Record<string, unknown>>,
+  within: readonly string[],
+): unknown {
+  if (Array.isArray(value)) return value.map((one) => inlined(one, schemas, within))
+  if (typeof value !== 'object' || value === null) return value
+  const { $ref, ...others } = value as Readonly<Record<string, unknown>>
+  const name = typeof $ref === 'string' ? REFERENCE.exec($ref)?.[1] : undefined
+  if (name !== undefined && !within.includes(name) && Object.hasOwn(schemas, name)) {
+    const schema = inlined(schemas[name], schemas, [...within, name])
+    return { ...(schema as object), ...others }
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [key, inlined(one, schemas, within)]),
+  )
 }

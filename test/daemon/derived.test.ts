@@ -125,11 +125,12 @@ await t.test('a misspelled error code or event type does not compile', async (t)
 })
 
 await t.test('an event is documented by its schema, or else by its sample', (t) => {
-  const pot = z.strictObject({ id: z.string() }).meta({ id: 'Pot' })
+  const lid = z.strictObject({ fits: z.boolean() }).meta({ id: 'Lid' })
+  const pot = z.strictObject({ id: z.string(), lids: z.array(lid) }).meta({ id: 'Pot' })
   const showPot = { ...boilPot, id: 'pots.show', path: '/v1/pots', output: pot }
   const common = { scope: IDENTIFIERS, description: 'A pot boils.' }
   const events = [
-    { ...common, type: 'pot.boiled', schema: pot, sample: { id: 'p1' } },
+    { ...common, type: 'pot.boiled', schema: pot, sample: { id: 'p1', lids: [] } },
     { ...common, type: 'pot.cracked', sample: { id: 'p1', cracks: [1] } },
     { ...common, type: 'pot.cleaned', schema: z.strictObject({ by: z.string() }), sample: {} },
   ]
@@ -138,8 +139,14 @@ await t.test('an event is documented by its schema, or else by its sample', (t) 
   const { webhooks, components } = JSON.parse(JSON.stringify(described)) as Described
   const dataOf = (type: string): unknown =>
     webhooks[type]?.post.requestBody.content['application/json'].schema.properties.data
-  t.strictSame(dataOf('pot.boiled'), { $ref: '#/components/schemas/Pot' }, 'a record is one')
-  t.match(components.schemas['Pot'], { additionalProperties: false }, 'and stays as it is')
+  const closed = { additionalProperties: false }
+  t.match(components.schemas, { Pot: closed, Lid: closed }, 'what operations return is exact')
+  const opened = { type: 'object', properties: { fits: { type: 'boolean' } }, required: ['fits'] }
+  t.strictSame(dataOf('pot.boiled'), {
+    type: 'object',
+    properties: { id: { type: 'string' }, lids: { type: 'array', items: opened } },
+    required: ['id', 'lids'],
+  })
   t.strictSame(dataOf('pot.cracked'), {
     title: 'PotCrackedData',
     type: 'object',
