@@ -49,7 +49,8 @@ const readRun = declareArguments('runCases', {
  * out, so that an implementation's test can state them. A case that takes longer than a minute fails.
  *
  * @param register a runner's `test`: registers a title with what must resolve
- * @param capabilities what the implementation claims to be able to do; default none
+ * @param capabilities what the implementation claims to be able to do, of what the cases require; default none
+ * @throws TypeError for a capability that no case requires: a misspelt one would leave cases out
  * @example
  * import { test } from 'node:test'
  * runCases(storeCases, makeHarness, (name, run) => void test(name, run))
@@ -64,6 +65,12 @@ export function runCases<Harness extends ConformanceHarness>(
 ): readonly string[] {
   readRun(args)
   const [cases, makeHarness, register, capabilities = []] = args
+  const known = new Set(cases.flatMap(({ requires }) => requires ?? []))
+  const unknown = capabilities.find((name) => !known.has(name))
+  if (unknown !== undefined) {
+    const names = [...known].join(', ') || 'none'
+    throw new TypeError(`runCases: no case requires the capability ${unknown}; known: ${names}`)
+  }
   const isAble = ({ requires }: ConformanceCase<Harness>): boolean =>
     requires === undefined || capabilities.includes(requires)
   for (const one of cases.filter(isAble)) {

@@ -201,5 +201,10 @@ await t.test('the engine of the suites', async (t) => {
       [],
     )
     t.same(able, ['fine', 'faulty', 'able'])
+    t.throws(() => runCases(cases, makeHarness, (name) => able.push(name), ['manyProceses']), {
+      name: 'TypeError',
+      message: /capability manyProceses; known: manyProcesses$/,
+    })
+    t.equal(able.length, 3, 'and registers nothing')
   })
 })
