@@ -6,7 +6,7 @@ import { offerOwnPackage } from './own-package.ts'
 
 /**
  * Loads a module that the operator named: by an absolute path, or as a package that the service finds. Nothing
- * is loaded from the working directory. One of a path that imports `keyhook`, and finds none, gets the service's.
+ * is loaded from the working directory. One that imports `keyhook`, and finds none, gets the service's.
  *
  * @param label how it was named, such as `KEYHOOK_APPS_PLUGIN is s3`
  * @throws ConfigError of one line
@@ -21,8 +21,9 @@ export async function importModule(
     )
   }
   try {
-    if (!isAbsolute(named)) return (await import(named)) as Readonly<Record<string, unknown>>
+    // A package may be a link to a folder, where none is found either.
     await offerOwnPackage()
+    if (!isAbsolute(named)) return (await import(named)) as Readonly<Record<string, unknown>>
     return await importFile(pathToFileURL(named).href)
   } catch (cause) {
     throw new ConfigError(`${label}, which cannot be loaded: ${reasonOf(cause)}`, { cause })
