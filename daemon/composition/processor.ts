@@ -86,7 +86,11 @@ export const hasProcessor = ({ billing }: Pick<Config, 'billing'>): boolean => !
 async function loadProcessor(named: string, dataDir: string): Promise<PaymentProcessorPlugin> {
   if (Object.hasOwn(PROCESSORS, named)) return PROCESSORS[named as keyof typeof PROCESSORS]()
   const inFolder = NAME.test(named) ? folderProcessor(dataDir, named) : undefined
-  const module = await importModule(`KEYHOOK_BILLING is ${named}`, inFolder ?? named)
+  const known = [...WITHOUT, ...Object.keys(PROCESSORS)].join(', ')
+  const label = `KEYHOOK_BILLING is ${named}`
+  const unlike =
+    NAME.test(named) && inFolder === undefined ? `${label}, not one of ${known}` : label
+  const module = await importModule(unlike, inFolder ?? named)
   return requireProcessor(named, module['paymentProcessor'])
 }
 

@@ -16,6 +16,8 @@ export interface Kind {
   readonly missing?: true
   /** Options by name: own properties of a plain object, each read once. */
   readonly options?: Kinds
+  /** The kind of each element of a list. */
+  readonly each?: Kind
 }
 
 export type Kinds = Readonly<Record<string, Kind>>
@@ -120,8 +122,18 @@ export function readOptions(
 function readOne(callee: string, name: string, kind: Kind, value: unknown): unknown {
   if (value === undefined && kind.optional === true) return undefined
   if (kind.options !== undefined) return readOptions(callee, name, kind.options, value)
-  if (!kind.accepts(value)) throw wrong(callee, name, kind.allowed, value)
+  if (!kind.accepts(value)) throw wrongOne(callee, name, kind, value)
   return value
+}
+
+/** The first wrong element of a list, by its index, or the whole value. */
+function wrongOne(callee: string, name: string, kind: Kind, value: unknown): TypeError {
+  const { each } = kind
+  if (each === undefined || !Array.isArray(value) || value.length === 0) {
+    return wrong(callee, name, kind.allowed, value)
+  }
+  const index = Array.from(value).findIndex((one) => !each.accepts(one))
+  return wrong(callee, `${name}[${index}]`, each.allowed, value[index])
 }
 
 function tooMany(callee: string, declared: readonly (readonly [string, Kind])[], given: number) {
@@ -230,6 +242,7 @@ export function listOf(kind: Kind): Kind {
       Array.isArray(value) &&
       value.length > 0 &&
       Array.from(value).every((one) => kind.accepts(one)),
+    each: kind,
   }
 }
 
@@ -238,6 +251,7 @@ export function anyListOf(kind: Kind): Kind {
   return {
     allowed: `a list, each ${kind.allowed}`,
     accepts: (value) => Array.isArray(value) && Array.from(value).every((one) => kind.accepts(one)),
+    each: kind,
   }
 }
 

@@ -101,4 +101,9 @@ await t.test('doctor names a plan that costs something else at the processor', a
   })
   const missing = await examine({ ...env, KEYHOOK_BILLING: join(folder, 'none.mjs') })
   t.match(found(missing, 'payment processor'), { ok: false, detail: /cannot be loaded/ })
+  const misspelt = await examine({ ...env, KEYHOOK_BILLING: 'internl' })
+  t.match(found(misspelt, 'payment processor'), {
+    ok: false,
+    detail: /is internl, not one of none, internal, stripe, which cannot be loaded/,
+  })
 })

@@ -12,7 +12,9 @@ export function connectionOf<Connection>(
     const { connection } = transaction
     if (isConnection(connection)) return connection
   }
-  throw new TypeError('a transaction is a connection on which one is open, or one of Sequelize')
+  throw new TypeError(
+    'transaction must be an open one: what its library hands to the callback, such as tx, and not the database or a pool',
+  )
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
