@@ -13,7 +13,7 @@ import { sized } from '../support/soak.ts'
 /** Those of docs/embed.md whose own transactions events are published in. */
 const DATABASES = sized(
   ['sequelize-sqlite'] as const,
-  ['sequelize-sqlite', 'sequelize-postgres', 'pool'] as const,
+  ['sequelize-sqlite', 'sequelize-postgres', 'pool', 'drizzle', 'kysely'] as const,
 )
 
 /** A shop whose server is not asked. */

@@ -20,6 +20,8 @@ const VARIANTS = [
   { database: 'sequelize-sqlite', server: 'express', again: 500 },
   { database: 'sequelize-postgres', server: 'koa', again: 500 },
   { database: 'pool', server: 'fastify', again: 500 },
+  { database: 'drizzle', server: 'express', again: 500 },
+  { database: 'kysely', server: 'koa', again: 500 },
   { database: 'own-file', server: 'node-http', again: 201 },
   { database: 'own-file', server: 'hono', again: 201 },
 ] as const
@@ -231,7 +233,7 @@ function callersOf({ url }: RunningShop) {
 }
 
 async function urlFor(database: Database): Promise<string | undefined> {
-  const isRemote = database === 'sequelize-postgres' || database === 'pool'
+  const isRemote = database !== 'sequelize-sqlite' && database !== 'own-file'
   return isRemote ? postgres.createDatabase() : undefined
 }
 

@@ -14,6 +14,8 @@ export const DATABASES = {
   'sequelize-sqlite': ['sequelize', 'sqlite3'],
   'sequelize-postgres': ['sequelize', 'pg'],
   pool: ['pg'],
+  drizzle: ['drizzle-orm', 'pg'],
+  kysely: ['kysely', 'pg'],
   'own-file': [],
 } as const
 
