@@ -47,8 +47,14 @@ export async function askRemote(
   const options = { account, key, within: ANSWER_WITHIN }
   const answer = await exchange({ url }, request, options).catch((cause: unknown) => {
     if (cause instanceof UnreadableFile) throw cause
-    const reason = reasonOf(cause) + isKnown(request.method)
-    throw new Error(`${url} does not answer: ${reason}`, { cause })
+    const reason = reasonOf(cause)
+    if (UNTRUSTED.test(reason)) {
+      throw new Error(
+        `${url} has a certificate that is not trusted: ${reason}. NODE_EXTRA_CA_CERTS names a file of further authorities`,
+        { cause },
+      )
+    }
+    throw new Error(`${url} does not answer: ${reason}${isKnown(request.method)}`, { cause })
   })
   requireKeyhook(url, answer)
   return { status: answer.status, text: answer.text }
@@ -61,6 +67,9 @@ function requireKeyhook(url: string, { status, headers }: Exchanged): void {
   if (headers['content-type']?.startsWith('application/json') === true) return
   throw new Error(`${url} answered ${status} with what is not of Keyhook: is the address right?`)
 }
+
+/** Codes of Node for a certificate that it refuses. */
+const UNTRUSTED = /CERT|_ISSUER|_LEAF_SIGNATURE/
 
 /** Why a request was not answered: the code of the network, where there is one. */
 export function reasonOf(cause: unknown): string {
