@@ -34,7 +34,7 @@ export const FIGURES: readonly Figure[] = [
   hanging,
   attacked,
   restart,
-  executable,
+  ...executable,
   ...apps,
   editCost,
   upload,
