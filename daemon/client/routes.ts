@@ -497,4 +497,11 @@ export const ROUTES: readonly RouteOf<Served>[] = [
   { id: 'operator.sign_out', method: 'DELETE', path: '/v1/operator/session' },
   { id: 'operator.status', method: 'GET', path: '/v1/operator/status' },
   { id: 'operator.settings', method: 'GET', path: '/v1/operator/settings' },
+  {
+    id: 'operator.audit',
+    method: 'GET',
+    path: '/v1/operator/audit-log',
+    query: ['limit', 'cursor', 'action', 'actor_id', 'target_id'],
+    list: true,
+  },
 ]

@@ -166,6 +166,21 @@ await t.test('status and settings: from one source, and never a secret', async (
   for (const secret of [TOKEN, PASSWORD]) t.notMatch(JSON.stringify(body), secret)
 })
 
+await t.test('the service has an audit log that the operator alone reads', async (t) => {
+  const session = await open()
+  const path = '/v1/operator/audit-log?action=operator.signed_in&limit=1'
+  const { code, body } = await ask('GET', path, session)
+  t.equal(code, '200')
+  t.match(body, {
+    data: [{ actor: { type: 'operator' }, target: { type: 'operator_session' } }],
+    has_more: true,
+  })
+  const next = await ask('GET', `${path}&cursor=${String(body['next_cursor'])}`, session)
+  t.equal(next.code, '200')
+  t.notSame(next.body['data'], body['data'])
+  t.equal((await ask('GET', path)).code, '401 missing_credentials')
+})
+
 await t.test('a value of a file is one, and no secret is in what is listed', (t) => {
   const folder = t.testdir({ token: `${TOKEN}\n`, port: '8421\n' })
   const { inForce } = readConfig({

@@ -1,5 +1,6 @@
 import { defineFamily } from '../../operations/family.ts'
 import { operatorError } from './errors.ts'
+import { listServiceAudit } from './operations/audit.ts'
 import { endOperatorSession, getOperatorSession } from './operations/session.ts'
 import { operatorSignIn } from './operations/sign-in.ts'
 import { listSettings } from './operations/settings.ts'
@@ -17,5 +18,6 @@ export const operatorFamily = defineFamily({
     endOperatorSession,
     getServiceStatus,
     listSettings,
+    listServiceAudit,
   ],
 })

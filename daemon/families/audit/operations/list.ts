@@ -7,6 +7,30 @@ import { auditPage, exampleAudit, toWireAudit } from '../schema.ts'
 
 const filter = plainText.optional()
 
+export const auditQuery = z.strictObject({
+  ...filteredPageQuery('entries'),
+  action: filter,
+  actor_id: filter,
+  target_id: filter,
+})
+
+type AuditCall = Parameters<typeof listPage>[0] & { readonly query: z.output<typeof auditQuery> }
+
+/** One page of the entries of an account, or of the service itself. */
+export function listEntries(
+  call: AuditCall,
+  account_id: string,
+): Promise<z.input<typeof auditPage>> {
+  const { action = null, actor_id = null, target_id = null } = call.query
+  const filters = { account_id, action, actor_id, target_id }
+  return listPage(call, {
+    list: { list: 'audit', ...filters },
+    read: (range) => call.platform.store.requests.audit({ ...filters, ...range }),
+    cursorOf: idOf,
+    show: () => toWireAudit,
+  })
+}
+
 export const listAudit = operation({
   effect: 'read',
   id: 'audit.list',
@@ -17,30 +41,11 @@ export const listAudit = operation({
   agent: { omit: "The owners' record of what their keys did." },
   emits: ['audit'],
   input: {
-    query: z.strictObject({
-      ...filteredPageQuery('entries'),
-      action: filter,
-      actor_id: filter,
-      target_id: filter,
-    }),
+    query: auditQuery,
   },
   output: auditPage,
   errors: ['invalid_cursor'],
   example: { response: { data: [exampleAudit], has_more: false, next_cursor: null } },
   command: 'audit list',
-  async run(call) {
-    const { platform, principal, query } = call
-    const filters = {
-      account_id: accountOf(principal),
-      action: query.action ?? null,
-      actor_id: query.actor_id ?? null,
-      target_id: query.target_id ?? null,
-    }
-    return listPage(call, {
-      list: { list: 'audit', ...filters },
-      read: (range) => platform.store.requests.audit({ ...filters, ...range }),
-      cursorOf: idOf,
-      show: () => toWireAudit,
-    })
-  },
+  run: (call) => listEntries(call, accountOf(call.principal)),
 })
