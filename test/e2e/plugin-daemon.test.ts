@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { MINUTE } from '../../lib/time.ts'
 import { destinationCases } from '../../plugins/destinations/conformance.ts'
+import type { Env } from '../support/daemon.ts'
 import { until } from '../support/daemon.ts'
 import { officeOf, startPacked } from '../support/office.ts'
 import { packKeyhook } from '../support/packed.ts'
@@ -49,32 +50,53 @@ async function startLetters() {
   return { letters, url: `http://127.0.0.1:${port}`, close: () => void server.close() }
 }
 
-await t.test('an editor of the plugins folder speaks a protocol of its own', async (t) => {
-  const model = await startLetters()
-  t.teardown(() => model.close())
-  // No package is found from here: not the one that the daemon is of, and not this repository.
-  const data = await mkdtemp(join(tmpdir(), 'keyhook-data-'))
-  t.teardown(() => rm(data, { recursive: true }))
-  await mkdir(join(data, 'plugins'))
-  await writeFile(join(data, 'plugins', 'edits-letters.mjs'), editor?.text ?? '')
-  const env = { LETTERS_URL: model.url, LETTERS_TOKEN: MODEL_TOKEN }
-  const daemon = await startPacked(folder, data, env)
-  t.teardown(() => daemon.end('SIGKILL').then(() => undefined))
-  const { id: account } = await officeOf(daemon).post<{ id: string }>('/v1/accounts', { name: 'S' })
-  const { post, send } = officeOf(daemon, account)
-  const { id: app } = await post<{ id: string }>('/v1/apps', { template_id: 'blank' })
-  const edit = await post<{ id: string }>(`/v1/apps/${app}/edits`, { prompt: 'Say hello' })
-  let ended: { status: string; model?: string } & Partial<Failed> = { status: '' }
-  await until('the edit has ended', async () => {
-    ended = await send(`/v1/apps/${app}/edits/${edit.id}`)
-    return !['queued', 'running', 'waiting'].includes(ended.status)
+/** Where the editor may be: no package is found from either, not the one that the daemon is of, nor this repository. */
+const PLACES: Readonly<Record<string, (text: string, data: string) => Promise<Env>>> = {
+  async 'the plugins folder'(text, data) {
+    await mkdir(join(data, 'plugins'))
+    await writeFile(join(data, 'plugins', 'edits-letters.mjs'), text)
+    return {}
+  },
+  async 'a linked package'(text, data) {
+    const own = join(data, 'letters')
+    await mkdir(own)
+    await writeFile(join(own, 'editor.mjs'), text)
+    const manifest = { name: 'letters', type: 'module', exports: './editor.mjs' }
+    await writeFile(join(own, 'package.json'), JSON.stringify(manifest))
+    // As `npm link` does.
+    await symlink(own, join(folder, 'node_modules', 'letters'))
+    return { KEYHOOK_EDITS_PLUGIN: 'letters' }
+  },
+}
+
+for (const [place, put] of Object.entries(PLACES)) {
+  await t.test(`an editor of ${place} speaks a protocol of its own`, async (t) => {
+    const model = await startLetters()
+    t.teardown(() => model.close())
+    const data = await mkdtemp(join(tmpdir(), 'keyhook-data-'))
+    t.teardown(() => rm(data, { recursive: true }))
+    const where = await put(editor?.text ?? '', data)
+    const env = { ...where, LETTERS_URL: model.url, LETTERS_TOKEN: MODEL_TOKEN }
+    const daemon = await startPacked(folder, data, env)
+    t.teardown(() => daemon.end('SIGKILL').then(() => undefined))
+    const { id: account } = await officeOf(daemon).post<{ id: string }>('/v1/accounts', {
+      name: 'S',
+    })
+    const { post, send } = officeOf(daemon, account)
+    const { id: app } = await post<{ id: string }>('/v1/apps', { template_id: 'blank' })
+    const edit = await post<{ id: string }>(`/v1/apps/${app}/edits`, { prompt: 'Say hello' })
+    let ended: { status: string; model?: string } & Partial<Failed> = { status: '' }
+    await until('the edit has ended', async () => {
+      ended = await send(`/v1/apps/${app}/edits/${edit.id}`)
+      return !['queued', 'running', 'waiting'].includes(ended.status)
+    })
+    t.equal(ended.status, 'completed', JSON.stringify(ended))
+    t.strictSame(model.letters, [
+      { method: 'PUT', url: '/letters', isRight: true, to: 'letters-1', text: 'Say hello' },
+    ])
+    t.equal(await daemon.end('SIGTERM'), 0)
   })
-  t.equal(ended.status, 'completed', JSON.stringify(ended))
-  t.strictSame(model.letters, [
-    { method: 'PUT', url: '/letters', isRight: true, to: 'letters-1', text: 'Say hello' },
-  ])
-  t.equal(await daemon.end('SIGTERM'), 0)
-})
+}
 
 await t.test('a destination of a plugin passes the published suite', async (t) => {
   const env = { PATH: process.env['PATH'] }
