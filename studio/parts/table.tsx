@@ -1,17 +1,13 @@
-import { Button } from '@mantine/core'
-import type { InfiniteData } from '@tanstack/react-query'
-import { useInfiniteQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { Problem } from './problem.tsx'
+import type { InfinitePages, RowPage } from './pages.ts'
+import { usePages } from './pages.ts'
+import { ListEnd } from './list-end.tsx'
 import { Loaded } from './loaded.tsx'
+import type { Column } from './rows.tsx'
+import { Cells, Head } from './rows.tsx'
+import { VirtualTable } from './virtual-table.tsx'
 
-export interface Column<Row> {
-  readonly name: string
-  /** The first column holds the link of the row. */
-  readonly cell: (row: Row) => ReactNode
-  /** Hidden where a window is narrow. */
-  readonly wide?: true
-}
+export type { Column }
 
 /** Rows whose whole area is the link in their first cell. */
 export function Table<Row extends { readonly id: string }>({
@@ -25,23 +21,11 @@ export function Table<Row extends { readonly id: string }>({
 }) {
   return (
     <table className="table" aria-label={label}>
-      <thead>
-        <tr>
-          {columns.map(({ name, wide }) => (
-            <th key={name} scope="col" className={wide && 'wide'}>
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <Head columns={columns} />
       <tbody>
         {rows.map((row) => (
           <tr key={row.id}>
-            {columns.map(({ name, wide, cell }) => (
-              <td key={name} className={wide && 'wide'}>
-                {cell(row)}
-              </td>
-            ))}
+            <Cells columns={columns} row={row} />
           </tr>
         ))}
       </tbody>
@@ -49,18 +33,14 @@ export function Table<Row extends { readonly id: string }>({
   )
 }
 
-/** A page of a list, as the service responds. */
-export interface RowPage<Row> {
-  readonly data: readonly Row[]
-  readonly has_more: boolean
-  readonly next_cursor: string | null
-}
+/** Up to here all rows are in the page, where the browser finds them. */
+const MOST_IN_PAGE = 50
 
-/** A list page by page; the service filters and sorts. */
+/** A list that is read further as it is scrolled; the service filters and sorts. */
 export function List<Row extends { readonly id: string }>({
+  empty,
   queryKey,
   read,
-  empty,
   every,
   ...table
 }: {
@@ -73,51 +53,44 @@ export function List<Row extends { readonly id: string }>({
   /** Milliseconds between reads; undefined reads once. */
   readonly every?: number | undefined
 }) {
-  const query = useInfiniteQuery<
-    RowPage<Row>,
-    Error,
-    InfiniteData<RowPage<Row>>,
-    readonly unknown[],
-    string | undefined
-  >({
-    queryKey,
-    queryFn: ({ pageParam }) => read(pageParam),
-    initialPageParam: undefined,
-    getNextPageParam: ({ has_more, next_cursor }) =>
-      has_more ? (next_cursor ?? undefined) : undefined,
-    ...(every === undefined ? {} : { refetchInterval: every }),
-  })
+  const pages = usePages({ queryKey, read, every })
   return (
-    <Loaded query={query}>
-      {({ pages }) => {
-        const rows = pages.flatMap(({ data }) => data)
-        return (
-          <>
-            {rows.length > 0 && <Table {...table} rows={rows} />}
-            {rows.length === 0 && !query.hasNextPage && empty}
-            {query.isFetchNextPageError && <Problem error={query.error} />}
-            <p className="list-end">
-              {rows.length > 0 && (
-                <span className="quiet">{countOf(rows.length, query.hasNextPage)}</span>
-              )}
-              {query.hasNextPage && (
-                <Button
-                  size="xs"
-                  variant="default"
-                  loading={query.isFetchingNextPage}
-                  onClick={() => void query.fetchNextPage()}
-                >
-                  {rows.length === 0 ? 'Search further' : 'Show more'}
-                </Button>
-              )}
-            </p>
-          </>
-        )
-      }}
+    <Loaded query={pages.query}>
+      {() => <Rows {...table} queryKey={queryKey} pages={pages} empty={empty} />}
     </Loaded>
   )
 }
 
-function countOf(shown: number, more: boolean): string {
-  return more ? `The first ${shown}` : shown === 1 ? '1 in all' : `${shown} in all`
+function Rows<Row extends { readonly id: string }>({
+  pages,
+  queryKey,
+  empty,
+  ...table
+}: {
+  readonly pages: InfinitePages<Row>
+  readonly queryKey: readonly unknown[]
+  readonly label: string
+  readonly columns: readonly Column<Row>[]
+  readonly empty: ReactNode
+}) {
+  const { rows, hasMore } = pages
+  const isVirtual = rows.length > 0 && (hasMore || rows.length > MOST_IN_PAGE)
+  return (
+    <>
+      {isVirtual && (
+        <VirtualTable
+          {...table}
+          // Another search has other rows.
+          key={JSON.stringify(queryKey)}
+          name={JSON.stringify(queryKey)}
+          rows={rows}
+          hasMore={hasMore}
+          nearEnd={pages.readFurther}
+        />
+      )}
+      {rows.length > 0 && !isVirtual && <Table {...table} rows={rows} />}
+      {rows.length === 0 && !hasMore && empty}
+      <ListEnd pages={pages} isVirtual={isVirtual} />
+    </>
+  )
 }

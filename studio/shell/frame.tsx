@@ -4,14 +4,13 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useEffect, useRef, useState } from 'react'
 import { api } from '../api/client.ts'
-import type { IconName } from '../parts/icon.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
+import type { Place } from '../search/places.ts'
+import { Search } from '../search/search.tsx'
 import { OtherUser } from '../session/other-user.tsx'
 import { isSignedOut, session } from '../session/session.ts'
 import { BRAND } from './brand.ts'
-
-type Place = readonly [name: string, to: string, icon: IconName]
 
 const PLACES: readonly Place[] = [
   ['Home', '/', 'home'],
@@ -27,7 +26,7 @@ const PLACES: readonly Place[] = [
 export function Frame() {
   return (
     <>
-      <Rooms of={PLACES} part="Studio" menu={<UserMenu />} />
+      <Rooms of={PLACES} part="Studio" search={<Search places={PLACES} />} menu={<UserMenu />} />
       <OtherUser />
     </>
   )
@@ -37,10 +36,12 @@ export function Frame() {
 export function Rooms({
   of: places,
   part,
+  search,
   menu,
 }: {
   readonly of: readonly Place[]
   readonly part: string
+  readonly search?: ReactNode
   readonly menu: ReactNode
 }) {
   const [[, first] = ['', '/']] = places
@@ -67,6 +68,7 @@ export function Rooms({
           {BRAND} <span>{part}</span>
         </Link>
         <Online />
+        {search}
         <ThemeMenu />
         {menu}
       </header>

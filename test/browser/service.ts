@@ -1,6 +1,8 @@
 import type { Test } from 'tap'
 import type { Env } from '../support/daemon.ts'
 import { startDaemonProcess } from '../support/daemon.ts'
+import type { Database } from './database.ts'
+import { openDatabase } from './database.ts'
 
 export const OWNER = { email: 'owner@example.com', password: 'correct horse battery' }
 
@@ -26,6 +28,7 @@ export interface Service {
   /** The same where names below localhost are not known. */
   readonly address: string
   readonly key: string
+  readonly database: Database
   /** Asks with the key; rejects for anything but a 2xx. */
   ask<Answer = Body>(method: string, path: string, body?: Body): Promise<Answer>
   makeApp(given: Body): Promise<App>
@@ -44,8 +47,9 @@ export async function startService(
   env: Env = {},
   prepare?: (address: string) => Promise<void>,
 ): Promise<Service> {
+  const database = await openDatabase(t)
   const daemon = await startDaemonProcess({
-    KEYHOOK_DATA_DIR: t.testdir(),
+    ...database.env,
     KEYHOOK_OWNER_EMAIL: OWNER.email,
     KEYHOOK_OWNER_PASSWORD: OWNER.password,
     ...env,
@@ -65,6 +69,7 @@ export async function startService(
     url: daemon.url,
     address,
     key,
+    database,
     ask,
     makeApp: (given) => ask('POST', '/v1/apps', given),
     async edit({ id }, ...operations) {

@@ -1,18 +1,12 @@
-import { join } from 'node:path'
-import { promisify } from 'node:util'
-import sqlite3 from 'sqlite3'
 import t from 'tap'
 import { startDaemonProcess, until } from '../support/daemon.ts'
 import { openChromium } from './chromium.ts'
+import { openDatabase } from './database.ts'
 import { OWNER, startService } from './service.ts'
 import { lookAt } from './studio/look.ts'
 import { openVisitor, signIn } from './studio/visitor.ts'
 
-const folder = t.testdir()
-const service = await startService(t, {
-  KEYHOOK_DATA_DIR: folder,
-  KEYHOOK_BRAND_COLOR: '#ffd43b',
-})
+const service = await startService(t, { KEYHOOK_BRAND_COLOR: '#ffd43b' })
 const browser = await openChromium(t)
 
 await t.test('a person signs in, lands where the link led, and signs out', async (t) => {
@@ -41,11 +35,8 @@ await t.test('a person signs in, lands where the link led, and signs out', async
 })
 
 /** As if the owner had signed in long ago: the password no longer covers sensitive operations. */
-async function age(): Promise<void> {
-  const database = new sqlite3.Database(join(folder, 'keyhook.db'))
-  const run = promisify<string, void>((sql, done) => database.run(sql, done))
-  await run('UPDATE keyhook_sessions SET authenticated_at = 0')
-  await promisify<void>((done) => database.close(done))()
+function age(): Promise<void> {
+  return service.database.run('UPDATE keyhook_sessions SET authenticated_at = 0')
 }
 
 await t.test('the password is asked for in place, and the form keeps its content', async (t) => {
@@ -77,7 +68,8 @@ await t.test('the password is asked for in place, and the form keeps its content
 })
 
 await t.test('a claimed setup link leads to a first page that shows the next step', async (t) => {
-  const fresh = await startDaemonProcess({ KEYHOOK_DATA_DIR: t.testdir() })
+  const { env } = await openDatabase(t)
+  const fresh = await startDaemonProcess(env)
   t.teardown(() => fresh.end('SIGTERM'))
   const { page, faults } = await openVisitor(t, browser, fresh)
   await page.goto(await setupLinkOf(fresh.output))
