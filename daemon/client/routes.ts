@@ -412,6 +412,13 @@ export const ROUTES: readonly RouteOf<Served>[] = [
   { id: 'accounts.list_sessions', method: 'GET', path: '/v1/sessions' },
   { id: 'accounts.end_session', method: 'DELETE', path: '/v1/sessions/{session_id}' },
   { id: 'accounts.end_other_sessions', method: 'DELETE', path: '/v1/sessions' },
+  {
+    id: 'accounts.list_members',
+    method: 'GET',
+    path: '/v1/members',
+    query: ['limit', 'cursor'],
+    list: true,
+  },
   { id: 'accounts.set_up', method: 'POST', path: '/v1/setup', body: 'required', once: true },
   {
     id: 'accounts.list',
