@@ -15,7 +15,7 @@ import type { Extensions } from './composition/plugins.ts'
 import { daemonNeeds, requireInstalled, startsTelemetry } from './composition/packages.ts'
 import type { Roles } from './composition/work.ts'
 import type { Family } from './operations/family.ts'
-import { ensureFirstUser } from './families/accounts/first-user.ts'
+import { ensureFirstUser, hasUser } from './families/accounts/first-user.ts'
 import { FAMILIES, errorRows } from './families/index.ts'
 import { createTestingFamily } from './families/testing/family.ts'
 import { createApp } from './http/app.ts'
@@ -243,10 +243,10 @@ async function openParts(
   const { ownerEmail: email, ownerPassword: password } = config
   const owner = { email, password, baseUrl }
   // A test creates its own users: nobody follows a link.
-  const hasUser = api && (config.mode !== 'test' || email !== undefined)
-  const setupLink = hasUser ? await ensureFirstUser(platform, owner) : undefined
+  const needsUser = api && (config.mode !== 'test' || email !== undefined)
+  const setupLink = needsUser ? await ensureFirstUser(platform, owner) : undefined
   const pages = [
-    frontPage(platform.catalogue, () => platform.store.accounts.anyUser()),
+    frontPage(platform.catalogue, () => hasUser(platform.store.accounts)),
     documents({
       ...apiPages(families, errorRows(families), baseUrl),
       ...DONE_PAGE,

@@ -62,6 +62,12 @@ const receiver = createRoute({
   component: lazyRouteComponent(() => import('./webhooks/receiver.tsx'), 'Page'),
 })
 
+const webhookSettings = createRoute({
+  getParentRoute: () => inside,
+  path: '/webhooks/$webhookId/settings',
+  component: lazyRouteComponent(() => import('./webhooks/settings.tsx'), 'Page'),
+})
+
 const delivery = createRoute({
   getParentRoute: () => inside,
   path: '/webhooks/$webhookId/deliveries/$deliveryId',
@@ -119,6 +125,7 @@ const pages = [
   newWebhook,
   webhook,
   receiver,
+  webhookSettings,
   delivery,
   events,
   event,

@@ -69,6 +69,7 @@ export const createPush = operation({
       rate_limit: null,
       // One status after the other.
       concurrency: 1,
+      status: 'active',
     })
     const { id, scheme } = body
     const webhook_id = webhook.id

@@ -66,6 +66,12 @@ export const STATE_ONLY: readonly StateOnly[] = [
   },
   {
     code: 'empty_span',
+    location: 'query.since',
+    operations: ['events.list'],
+    reason: 'The instant must be before until.',
+  },
+  {
+    code: 'empty_span',
     location: 'query.from',
     operations: ['billing.usage'],
     reason: 'The first day must be at or before the last, and at most 399 days before it.',

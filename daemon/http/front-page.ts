@@ -18,7 +18,7 @@ const POLICY = [
 /** `GET /`: a page for people, and JSON for programs, which do not accept text/html. */
 export function frontPage(
   { service, version }: Pick<Catalogue, 'service' | 'version'>,
-  anyUser: () => Promise<boolean>,
+  hasUser: () => Promise<boolean>,
 ): Step {
   const [firstPage, page] = [pageOf(service, 'no user yet'), pageOf(service, 'set up')]
   let isSetUp = false
@@ -39,7 +39,7 @@ export function frontPage(
     ctx.set('X-Content-Type-Options', 'nosniff')
     ctx.type = isPerson ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8'
     // The page is served even when the database does not respond.
-    if (isPerson) isSetUp ||= await anyUser().catch(() => true)
+    if (isPerson) isSetUp ||= await hasUser().catch(() => true)
     ctx.body = isPerson ? (isSetUp ? page : firstPage) : `${facts}\n`
     return undefined
   }

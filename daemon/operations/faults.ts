@@ -29,6 +29,7 @@ type FaultCode =
   | 'duplicate'
   | 'exactly_one'
   | 'conflicting_fields'
+  | 'empty_span'
 
 /**
  * Parameters of a custom check that refuses.

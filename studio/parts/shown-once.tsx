@@ -16,6 +16,7 @@ export function ShownOnce({
   what,
   value,
   variable,
+  kept,
   children,
 }: {
   /** Noun of the value. */
@@ -23,12 +24,18 @@ export function ShownOnce({
   readonly value: string
   /** Name in the downloaded file. */
   readonly variable: string
+  /** Called once it was copied or downloaded. */
+  readonly kept?: () => void
   /** Where to go from here. */
   readonly children: ReactNode
 }) {
   const { copy, copied } = useClipboard({ timeout: 2000 })
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
+  const take = (act: (value: string) => void) => (): void => {
+    act(value)
+    kept?.()
+  }
   return (
     <section className="once" aria-labelledby="once">
       <h2 id="once" ref={heading} tabIndex={-1}>
@@ -39,10 +46,10 @@ export function ShownOnce({
         {value}
       </pre>
       <div className="buttons">
-        <Button leftSection={<Icon name={copied ? 'done' : 'copy'} />} onClick={() => copy(value)}>
+        <Button leftSection={<Icon name={copied ? 'done' : 'copy'} />} onClick={take(copy)}>
           {copied ? 'Copied' : `Copy ${what}`}
         </Button>
-        <Button variant="default" onClick={() => download(`${variable}=${value}\n`)}>
+        <Button variant="default" onClick={take(() => download(`${variable}=${value}\n`))}>
           Download .env
         </Button>
         {children}

@@ -11,6 +11,7 @@ const STATES: Readonly<Record<string, readonly [words: string, tone: Tone, icon:
   revoked: ['Revoked', 'quiet', 'stopped'],
   failing: ['Failing', 'bad', 'failed'],
   disabled: ['Disabled', 'bad', 'stopped'],
+  'tests only': ['Not started', 'wait', 'waiting'],
   pending: ['Waiting', 'wait', 'waiting'],
   delivering: ['Being sent', 'wait', 'waiting'],
   succeeded: ['Delivered', 'good', 'done'],

@@ -8,8 +8,15 @@ const DISABLED: Readonly<Record<NonNullable<Webhook['disabled_reason']>, string>
   key_narrowed: 'It was disabled when the key that set it lost scopes.',
 }
 
+/** Whether a person made it to test it first, and never started it. */
+function isUnstarted({ status, disabled_reason, disabled_at, created_at }: Webhook): boolean {
+  return status === 'disabled' && disabled_reason === 'manual' && disabled_at === created_at
+}
+
 /** The state of a webhook in a word of `State`. */
-export function stateOf({ status, consecutive_failures }: Webhook): string {
+export function stateOf(webhook: Webhook): string {
+  const { status, consecutive_failures } = webhook
+  if (isUnstarted(webhook)) return 'tests only'
   if (status === 'disabled') return 'disabled'
   return consecutive_failures > 0 ? 'failing' : 'active'
 }
@@ -18,6 +25,8 @@ export function stateOf({ status, consecutive_failures }: Webhook): string {
 export function causeOf(webhook: Webhook, latest: Delivery | undefined): string {
   const { status, disabled_reason, consecutive_failures: failures } = webhook
   const last = latest === undefined || latest.error === null ? '' : ` Last: ${reasonOf(latest)}`
+  if (isUnstarted(webhook))
+    return 'It was added for tests, and no event is sent until it is enabled.'
   if (status === 'disabled') return `${DISABLED[disabled_reason ?? 'manual']}${last}`
   if (failures > 0) {
     return `The last ${failures === 1 ? 'attempt' : `${failures} attempts`} failed.${last}`

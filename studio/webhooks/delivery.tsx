@@ -6,13 +6,13 @@ import { api } from '../api/client.ts'
 import { useAct } from '../parts/act.ts'
 import { Copyable } from '../parts/copyable.tsx'
 import { FullInstant, Instant } from '../parts/instant.tsx'
-import { Json } from '../parts/json.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Facts, PageFrame, Section } from '../parts/page.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { State } from '../parts/state.tsx'
 import { AttemptView } from './attempt.tsx'
 import { outcomeOf } from './cause.ts'
+import { Request } from './request.tsx'
 
 const ENDED: ReadonlySet<Delivery['status']> = new Set([
   'succeeded',
@@ -112,32 +112,6 @@ function Detail({
           <Request event={event_id} url={url} />
         </Section>
       </div>
-    </>
-  )
-}
-
-/** Every attempt sends the same bytes: the event. */
-function Request({
-  event: event_id,
-  url,
-}: {
-  readonly event: string
-  readonly url: string | undefined
-}) {
-  const query = useQuery({
-    queryKey: ['events', 'get', event_id],
-    queryFn: () => api.events.get({ event_id }),
-  })
-  return (
-    <>
-      <p>
-        <code>POST {url ?? '…'}</code>
-      </p>
-      <Loaded query={query}>
-        {({ id, type, created_at, data }) => (
-          <Json label="Request body" of={{ id, type, created_at, data }} />
-        )}
-      </Loaded>
     </>
   )
 }

@@ -43,7 +43,7 @@ function Detail({ of: webhook }: { readonly of: Webhook }) {
         ]}
       />
       <Section title="Test">
-        <SendTest webhook={webhook.id} />
+        <SendTest of={webhook} />
       </Section>
       <Section title="Deliveries">
         <Deliveries webhook={webhook.id} />

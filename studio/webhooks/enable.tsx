@@ -23,7 +23,7 @@ export function Enable({
   return (
     <Dialog title="Enable the webhook" action="Enable webhook" act={enable} close={close}>
       <p>{causeOf(webhook, undefined)} A test shows whether the receiver works again.</p>
-      <SendTest webhook={webhook.id} />
+      <SendTest of={webhook} />
     </Dialog>
   )
 }

@@ -17,7 +17,13 @@ const WEBHOOKS = [{ name: 'Webhooks', to: '/webhooks' }]
 const TABS = [
   ['Overview', '/webhooks/$webhookId'],
   ['Receiver code', '/webhooks/$webhookId/receiver'],
+  ['Settings', '/webhooks/$webhookId/settings'],
 ] as const
+
+/** A destination such as a queue has no receiver. */
+function tabsOf({ type }: Webhook): readonly (typeof TABS)[number][] {
+  return TABS.filter(([name]) => type === 'https' || name !== 'Receiver code')
+}
 
 /** Title, state, actions and tabs of a webhook, around one of its pages. */
 export function WebhookFrame({ children }: { readonly children: (webhook: Webhook) => ReactNode }) {
@@ -50,10 +56,9 @@ export function WebhookFrame({ children }: { readonly children: (webhook: Webhoo
         )
       }
     >
-      {/* A destination such as a queue has no receiver. */}
-      {webhook?.type === 'https' && (
+      {webhook !== undefined && (
         <nav aria-label="Webhook" className="tabs">
-          {TABS.map(([name, to]) => (
+          {tabsOf(webhook).map(([name, to]) => (
             <Link
               key={to}
               to={to}

@@ -1,40 +1,66 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import type { Delivery, Webhook } from '../api/client.ts'
 import { api } from '../api/client.ts'
 import { useAct } from '../parts/act.ts'
 import { Problem } from '../parts/problem.tsx'
 import { State } from '../parts/state.tsx'
-import { outcomeOf } from './cause.ts'
+import { AttemptView } from './attempt.tsx'
+import { reasonOf } from './cause.ts'
+import { Request } from './request.tsx'
+import './settings.css'
 
 /** Sends a test event now, and shows the attempt. */
-export function SendTest({ webhook: webhook_id }: { readonly webhook: string }) {
-  const test = useAct(() => api.webhooks.test({ webhook_id }))
-  const { data } = test
-  const body = data?.response?.body ?? null
+export function SendTest({ of: webhook }: { readonly of: Pick<Webhook, 'id' | 'url'> }) {
+  const test = useAct(() => api.webhooks.test({ webhook_id: webhook.id }))
   return (
     <div>
       <Button variant="default" loading={test.isPending} onClick={() => test.mutate(undefined)}>
-        {data === undefined ? 'Send test' : 'Send another test'}
+        {test.data === undefined ? 'Send test' : 'Send another test'}
       </Button>
+      <TestResult of={test.data} url={webhook.url} />
+      {test.error !== null && <Problem error={test.error} />}
+    </div>
+  )
+}
+
+/** What came of a test: in a sentence, then what was sent next to what was received. */
+export function TestResult({
+  of: delivery,
+  url,
+}: {
+  readonly of: Delivery | undefined
+  readonly url: string
+}) {
+  return (
+    <>
       <div role="status" className="result">
-        {data !== undefined && (
+        {delivery !== undefined && (
           <p>
-            <State of={data.status} /> {data.error !== null && outcomeOf(data)}{' '}
+            <State of={delivery.status} /> {reasonOf(delivery)}{' '}
             <Link
               to="/webhooks/$webhookId/deliveries/$deliveryId"
-              params={{ webhookId: webhook_id, deliveryId: data.id }}
+              params={{ webhookId: delivery.webhook_id, deliveryId: delivery.id }}
             >
               Show the delivery
             </Link>
           </p>
         )}
-        {body !== null && (
-          <pre tabIndex={0} aria-label="Response body of the test">
-            {body}
-          </pre>
-        )}
       </div>
-      {test.error !== null && <Problem error={test.error} />}
-    </div>
+      {delivery !== undefined && (
+        <div className="sides" key={delivery.id}>
+          <section aria-label="Request of the test">
+            <h3>Request</h3>
+            <Request event={delivery.event_id} url={url} />
+          </section>
+          <section aria-label="Response to the test">
+            <h3>Response</h3>
+            {delivery.attempts.map((attempt) => (
+              <AttemptView key={attempt.number} of={attempt} />
+            ))}
+          </section>
+        </div>
+      )}
+    </>
   )
 }

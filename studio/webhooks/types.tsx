@@ -2,18 +2,26 @@ import { Checkbox } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { Loaded } from '../parts/loaded.tsx'
+import { Tokens } from '../parts/tokens.tsx'
 
-/** Every event type that webhooks may name, by name. */
+/** Names and descriptions of the event types that webhooks may name, by name. */
 export const eventTypes = queryOptions({
-  queryKey: ['events', 'list_types'],
-  // Each has a schema and a sample, which are large: no change of focus reads them again.
+  queryKey: ['events', 'list_types', 'names'],
   staleTime: 300_000,
   async queryFn() {
     const all = []
-    for await (const one of api.events.listTypes.all({ limit: 100 })) all.push(one)
+    for await (const one of api.events.listTypes.all({ limit: 100, fields: 'names' })) all.push(one)
     return all
   },
 })
+
+type EventType = Awaited<ReturnType<typeof api.events.listTypes>>['data'][number]
+
+/** `order.*` for `order.paid`; what is not built in. */
+function familiesOf(types: readonly EventType[]): readonly string[] {
+  const names = types.flatMap(({ type, built_in }) => (built_in ? [] : [`${type.split('.')[0]}.*`]))
+  return [...new Set(names)]
+}
 
 /** The event types that a webhook receives. */
 export function EventTypes({
@@ -32,23 +40,46 @@ export function EventTypes({
       <legend>Event types</legend>
       <Loaded query={query}>
         {(types) => (
-          <div className="types" tabIndex={0} role="group" aria-label="Event types">
-            <Checkbox
-              label="Every built-in type, also later ones"
-              checked={isAll}
-              onChange={() => toggle('*')}
-            />
-            {types.map(({ type, built_in, description }) => (
+          <>
+            {chosen.length > 0 && (
+              <p className="chosen">
+                Chosen: <code>{chosen.join(', ')}</code>
+              </p>
+            )}
+            <div className="types" tabIndex={0} role="group" aria-label="Event types">
               <Checkbox
-                key={type}
-                label={<code>{type}</code>}
-                description={description}
-                checked={chosen.includes(type) || (isAll && built_in)}
-                disabled={isAll && built_in}
-                onChange={() => toggle(type)}
+                label="Every built-in type, also later ones"
+                checked={isAll}
+                onChange={() => toggle('*')}
               />
-            ))}
-          </div>
+              {types.map(({ type, built_in, description }) => (
+                <Checkbox
+                  key={type}
+                  label={<code>{type}</code>}
+                  description={description}
+                  checked={chosen.includes(type) || (isAll && built_in)}
+                  disabled={isAll && built_in}
+                  onChange={() => toggle(type)}
+                />
+              ))}
+            </div>
+            <Tokens
+              label="Families"
+              description="order.* is every declared type that begins with order, also later ones."
+              example="order.*"
+              most={100}
+              values={chosen.filter(
+                (one) => one !== '*' && !types.some(({ type }) => type === one),
+              )}
+              proposed={familiesOf(types).map((value) => ({ value }))}
+              change={(others) =>
+                choose([
+                  ...chosen.filter((one) => one === '*' || types.some(({ type }) => type === one)),
+                  ...others,
+                ])
+              }
+            />
+          </>
         )}
       </Loaded>
     </fieldset>

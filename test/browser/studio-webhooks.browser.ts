@@ -57,23 +57,82 @@ await t.test('a webhook is added, and tested in the same place', async (t) => {
   await page.getByRole('textbox', { name: 'Address' }).fill('https://10.0.0.1/in')
   await page.getByRole('textbox', { name: 'Description' }).fill(`Shop ${CANARY}`)
   await page.getByRole('checkbox', { name: 'order.paid' }).check()
-  await page.getByRole('button', { name: 'Add webhook' }).click()
+  await page.getByRole('button', { name: 'Send a test' }).click()
   await page.getByRole('alert').getByText('url_not_public').waitFor()
+  await page.getByText('Apps, headers of your own, limits').click()
+  await page.getByRole('button', { name: 'Add a header' }).click()
+  const header = page.getByRole('group', { name: 'Header 1' })
+  await header.getByLabel('Name').fill('X-Receiver')
+  await header.getByLabel('Value').fill('shop')
   await lookAt(t, page, 'webhook-new')
   await page.getByRole('textbox', { name: 'Address' }).fill(`http://${host}/in`)
-  await page.getByRole('button', { name: 'Add webhook' }).click()
+  const sent = once(receiver, 'request') as Promise<[IncomingMessage]>
+  await page.getByRole('button', { name: 'Send a test' }).click()
   await page.getByRole('heading', { name: 'Copy the signing secret now' }).waitFor()
-  await page.getByRole('button', { name: 'Send test' }).click()
   await page.getByText('The receiver responded 503').first().waitFor()
+  t.match((await sent)[0].headers, { 'x-receiver': 'shop' })
+  await page.getByLabel('Request body').getByText('webhook.test').waitFor()
+  await page
+    .getByRole('region', { name: 'Response to the test' })
+    .getByText('503')
+    .first()
+    .waitFor()
+  t.match(await theWebhook(), { status: 'disabled', disabled_reason: 'manual' })
   const secret = await page.getByLabel('signing secret', { exact: true }).textContent()
   t.match(secret, /^whsec_/)
   t.match(await page.getByLabel('node.mjs', { exact: true }).textContent(), 'WEBHOOK_SECRETS')
   const code = await page.getByRole('figure').allTextContents()
   t.notMatch(code.join('\n'), String(secret), 'no code holds the secret')
   await lookAt(t, page, 'webhook-created')
+
+  // What the test has shown is changed in place, and leaving asks what becomes of the webhook.
+  const dialog = page.getByRole('dialog', { name: 'Keep the webhook?' })
+  await page.getByRole('link', { name: 'Events' }).first().click()
+  await dialog.getByText('neither copied nor downloaded').waitFor()
+  await lookAt(t, page, 'webhook-leave')
+  await dialog.getByRole('button', { name: 'Stay here' }).click()
+  await page.getByRole('textbox', { name: 'Description' }).fill(`Shop ${CANARY}!`)
+  response = { status: 204, body: '' }
+  await page.getByRole('button', { name: 'Send another test' }).click()
+  await page.getByText('Delivered').first().waitFor()
+  t.match(await theWebhook(), { status: 'disabled', description: `Shop ${CANARY}!` })
+  t.equal(await page.getByLabel('signing secret', { exact: true }).textContent(), secret)
+  await page.getByRole('textbox', { name: 'Description' }).fill(`Shop ${CANARY}`)
+  response = { status: 503, body: 'not now' }
+  await page.getByRole('button', { name: 'Start sending' }).click()
+  await page.getByRole('heading', { name: 'Events are sent from now on' }).waitFor()
+  t.match(await theWebhook(), { status: 'active', description: `Shop ${CANARY}` })
+  await lookAt(t, page, 'webhook-started')
+  await page.getByRole('link', { name: 'Show the webhook’s page' }).click()
+  const warning = page.getByRole('dialog', { name: 'Leave without the secret?' })
+  await warning.getByRole('button', { name: 'Stay here' }).click()
+  await page.getByRole('button', { name: 'Copy signing secret' }).click()
+  t.equal(await page.evaluate('navigator.clipboard.readText()'), secret)
   await page.getByRole('link', { name: 'Show the webhook’s page' }).click()
   await page.getByRole('heading', { name: `Shop ${CANARY}` }).waitFor()
   address = page.url()
+})
+
+/** The newest webhook, as the service has it. */
+async function theWebhook(): Promise<Body | undefined> {
+  return (await service.ask<{ data: readonly Body[] }>('GET', '/v1/webhooks')).data[0]
+}
+
+await t.test('a webhook that did not work is deleted by leaving it', async (t) => {
+  await page.goto(`${service.url}/studio/webhooks/new`)
+  await page.getByRole('textbox', { name: 'Address' }).fill(`http://${host}/gone`)
+  await page.getByRole('checkbox', { name: 'order.paid' }).check()
+  await page.getByRole('button', { name: 'Send a test' }).click()
+  await page.getByText('The receiver responded 503').first().waitFor()
+  t.match(await theWebhook(), { url: `http://${host}/gone` })
+  await page.getByRole('link', { name: 'Webhooks' }).last().click()
+  await page
+    .getByRole('dialog', { name: 'Keep the webhook?' })
+    .getByRole('button', { name: 'Delete webhook' })
+    .click()
+  await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
+  t.match(await theWebhook(), { url: `http://${host}/in` })
+  await page.goto(address)
 })
 
 await t.test('receiver code in seven languages is that of the docs', async (t) => {
@@ -99,6 +158,80 @@ await t.test('receiver code in seven languages is that of the docs', async (t) =
   await page.getByRole('button', { name: 'Copy verify.go' }).click()
   await page.getByRole('button', { name: 'Copied verify.go' }).waitFor()
   t.match(await page.evaluate('navigator.clipboard.readText()'), 'func verify(secrets []string')
+})
+
+await t.test('settings are changed, and stay as typed when they are refused', async (t) => {
+  await page.goto(address)
+  const tabs = page.getByRole('navigation', { name: 'Webhook', exact: true })
+  await tabs.getByRole('link', { name: 'Settings' }).click()
+  await page.getByRole('textbox', { name: 'Address' }).fill('https://10.0.0.1/in')
+  await page.getByText('Where events are sent, and which, is changed with your password').waitFor()
+  await page.getByText('Another host gets none of these headers').waitFor()
+  await page.getByLabel('Deliveries per second').fill('50')
+  await page.getByLabel('Deliveries at once').fill('2')
+  await page.getByRole('radio', { name: 'Only events of these apps' }).check()
+  await page.getByText('Name at least one app.').waitFor()
+  await page.getByRole('combobox', { name: 'App ids' }).fill('app_one')
+  await page.getByRole('combobox', { name: 'App ids' }).press('Enter')
+  await page.getByRole('button', { name: 'Remove app_one' }).waitFor()
+  await page.getByRole('button', { name: 'Save settings' }).click()
+  const alert = page.getByRole('alert')
+  await alert.getByText('url_not_public').waitFor()
+  await alert.getByText('request', { exact: false }).first().waitFor()
+  await lookAt(t, page, 'webhook-settings-refused')
+  await page.getByRole('textbox', { name: 'Address' }).fill(`http://${host}/in`)
+  await page.getByRole('radio', { name: 'Events of every app' }).check()
+  await page.getByRole('button', { name: 'Replace headers' }).click()
+  const first = page.getByRole('group', { name: 'Header 1' })
+  t.equal(await first.getByLabel('Name').inputValue(), 'X-Receiver')
+  t.equal(await first.getByLabel('Value').inputValue(), '', 'a stored value is not shown')
+  await first.getByLabel('Value').fill('store')
+  await page.getByRole('button', { name: 'Add a header' }).click()
+  const second = page.getByRole('group', { name: 'Header 2' })
+  await second.getByLabel('Name').fill('x-receiver')
+  await page.getByText('This name is above already.').waitFor()
+  t.ok(await page.getByRole('button', { name: 'Save settings' }).isDisabled())
+  await second.getByLabel('Name').fill('X-Zone')
+  await second.getByLabel('Value').fill('eu')
+  await page.getByRole('combobox', { name: 'Families' }).fill('order.*')
+  await page.getByRole('combobox', { name: 'Families' }).press('Enter')
+  await page.getByRole('checkbox', { name: 'The trace of the event' }).check()
+  await lookAt(t, page, 'webhook-settings')
+
+  await page.getByRole('link', { name: 'Events' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'Leave without saving?' })
+  await dialog.getByRole('button', { name: 'Stay here' }).click()
+  // Somebody else changes what this form leaves alone.
+  const { id } = (await theWebhook()) ?? {}
+  await service.ask('PATCH', `/v1/webhooks/${String(id)}`, { description: 'By another' })
+  await page.getByRole('button', { name: 'Save settings' }).click()
+  await page.getByText('Saved.').waitFor()
+  t.match(await theWebhook(), {
+    url: `http://${host}/in`,
+    events: ['order.paid', 'order.*'],
+    apps: null,
+    header_names: ['X-Receiver', 'X-Zone'],
+    rate_limit: 50,
+    concurrency: 2,
+    trace_headers: true,
+    standard_headers: false,
+    description: 'By another',
+  })
+  await page.getByRole('textbox', { name: 'Description' }).fill(`Shop ${CANARY}`)
+  for (const name of ['Deliveries per second', 'Deliveries at once']) {
+    await page.getByLabel(name).fill('')
+  }
+  await page.getByRole('button', { name: 'Remove order.*' }).click()
+  await page.getByRole('button', { name: 'Save settings' }).click()
+  await page.getByText('Saved.').waitFor()
+  t.match(await theWebhook(), {
+    events: ['order.paid'],
+    rate_limit: null,
+    concurrency: null,
+    description: `Shop ${CANARY}`,
+  })
+  await tabs.getByRole('link', { name: 'Receiver code' }).click()
+  await page.getByRole('link', { name: 'Go', exact: true }).click()
 })
 
 await t.test('a library of Standard Webhooks gets its headers with one click', async (t) => {
@@ -199,7 +332,7 @@ await t.test('the receiver is back: test, enable, and resend what failed', async
   await page.getByRole('button', { name: 'Enable…' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('button', { name: 'Send test' }).click()
-  await dialog.getByText('Delivered').waitFor()
+  await dialog.getByText('Delivered').first().waitFor()
   await lookAt(t, page, 'webhook-enable')
   await dialog.getByRole('button', { name: 'Enable webhook' }).click()
   await dialog.getByRole('button', { name: 'Resend 3 deliveries' }).waitFor()

@@ -3,9 +3,11 @@ import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { eventsFamily } from '../../daemon/families/events/family.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
+import { MINUTE } from '../../lib/time.ts'
 import { MAX_EVENT_BYTES } from '../../lib/webhook/event.ts'
 import { verifyWebhook } from '../../lib/webhook/verify.ts'
 import { openSqlite } from '../../plugins/store/sql/sqlite.ts'
+import { createClock } from '../support/clock.ts'
 import type { Page } from '../support/webhooks.ts'
 import { deliveryOf, hasStatus, headersOf, receiverFor, register } from '../support/webhooks.ts'
 import type { Answer, AnyBody, Asker, Asking, World } from '../support/world.ts'
@@ -192,6 +194,17 @@ await t.test('types are listed by name, page by page, with those of the service'
   t.match(
     listed.find(({ type }) => type === 'app.deployed'),
     { built_in: true },
+  )
+  const path = '/v1/event-types?fields=names&limit=100'
+  const outlines = (await world.request<Page<Event>>('GET', path)).body
+  t.same(
+    outlines.data,
+    listed.map(({ type, description, scope, built_in }) => ({
+      type,
+      description,
+      scope,
+      built_in,
+    })),
   )
   const foreign = await world.request<Page<Event>>('GET', '/v1/event-types?limit=1', {
     as: world.userOf(await world.addAccount()),
@@ -559,6 +572,72 @@ await t.test('events are listed newest first, page by page, by type', async (t) 
     t.equal(told(refused), '400 invalid_cursor', query)
   }
 })
+
+await t.test(
+  'events are found by types, app and time, and a cursor keeps its filters',
+  async (t) => {
+    const clock = createClock(Date.UTC(2026, 0, 31, 12))
+    const world = await createWorld(t, { clock, families: [webhooksFamily, eventsFamily] })
+    for (const type of ['order.paid', 'order.sent', 'order.lost']) await declare(world, type)
+    const all: AnyBody[] = []
+    for (const [type, app_id] of [
+      ['order.paid', 'a1'],
+      ['order.sent', 'a1'],
+      ['order.lost', 'a2'],
+      ['order.paid', 'a2'],
+      ['order.paid', undefined],
+    ]) {
+      const { body } = await publish(world, { type, app_id })
+      all.push({ name: `${type} ${app_id ?? '-'}`, id: body.id })
+      await clock.advance(MINUTE)
+    }
+    const names = (page: Page<Event>): readonly unknown[] =>
+      page.data.map(({ id }) => all.find((one) => one['id'] === id)?.['name'])
+    const found = async (query: string, as?: Asker) => names(await listed(world, query, as))
+    t.same(await found('?type=order.sent,order.lost'), ['order.lost a2', 'order.sent a1'])
+    t.same(await found('?type=order.none,order.lost'), ['order.lost a2'])
+    t.same(await found('?app_id=a1'), ['order.sent a1', 'order.paid a1'])
+    t.same(await found('?app_id=a1&type=order.paid'), ['order.paid a1'])
+    t.same(await found('?app_id=none'), [])
+    t.same(await found('?since=2026-01-31T12:01:00Z&until=2026-01-31T12:03:00Z'), [
+      'order.lost a2',
+      'order.sent a1',
+    ])
+    t.same(await found('?since=2026-01-31T14:04:00%2B02:00'), ['order.paid -'], 'any time zone')
+    t.same(await found('?until=2026-01-31T12:01:00Z&order=asc'), ['order.paid a1'])
+
+    const filters = 'type=order.paid,order.sent&app_id=a1&since=2026-01-31T12:00:00Z'
+    const first = await listed(world, `?${filters}&limit=1`)
+    t.same([names(first), first.has_more], [['order.sent a1'], true])
+    const cursor = `cursor=${first.next_cursor ?? ''}`
+    t.same(await found(`?${filters}&${cursor}`), ['order.paid a1'])
+    for (const other of [
+      'type=order.paid,order.sent&app_id=a1',
+      'type=order.paid,order.sent&app_id=a2&since=2026-01-31T12:00:00Z',
+      'type=order.paid&app_id=a1&since=2026-01-31T12:00:00Z',
+      `${filters}&until=2026-01-31T13:00:00Z`,
+    ]) {
+      const refused = await world.request('GET', `/v1/events?${other}&${cursor}`)
+      t.equal(told(refused), '400 invalid_cursor', other)
+    }
+    const faulty: readonly (readonly [query: string, location: string])[] = [
+      ['since=2026-01-31T12:00:00Z&until=2026-01-31T12:00:00Z', 'query.since'],
+      ['since=yesterday', 'query.since'],
+      ['type=order.paid,', 'query.type'],
+      [`type=${Array<string>(21).fill('order.paid').join(',')}`, 'query.type'],
+    ]
+    for (const [query, location] of faulty) {
+      const refused = await world.request('GET', `/v1/events?${query}`)
+      t.match(refused, { status: 400, body: { error: { errors: [{ location }] } } }, query)
+    }
+
+    const { key: as } = await world.mintKey({ scopes: ['events:read'], apps: ['a1'] })
+    t.same(await found('', as), ['order.sent a1', 'order.paid a1'])
+    t.same(await found('?app_id=a1&type=order.paid', as), ['order.paid a1'])
+    const nothing = { data: [], has_more: false, next_cursor: null }
+    for (const app of ['a2', 'none']) t.same(await listed(world, `?app_id=${app}`, as), nothing)
+  },
+)
 
 await t.test('what is accepted is committed: another connection finds it at once', async (t) => {
   const world = await shopWorld(t)

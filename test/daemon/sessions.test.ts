@@ -182,6 +182,59 @@ await t.test('a user lists their sessions, ends one, and ends all others', async
   t.equal((await list(mine)).length, 1, 'one that was not used has ended')
 })
 
+await t.test('a user lists the members of their account, and when each signed in', async (t) => {
+  const site = await openSite(t)
+  const owner = await site.addUser()
+  await site.addUser('stranger@example.com')
+  const second = await site.asOperator('POST', '/v1/users', {
+    email: 'second@example.com',
+    password: PASSWORD,
+    account_id: owner.account_id,
+  })
+  t.equal(second.status, 201)
+  await site.session()
+  await site.clock.advance(MINUTE)
+  const headers = { cookie: await site.session(), 'sec-fetch-site': 'same-origin' }
+  const [then, later] = [START, START + MINUTE].map((at) => new Date(at).toISOString())
+  const list = async (): Promise<AnyBody> =>
+    (await site.ask('GET', '/v1/members', { headers })).body
+  const me = {
+    id: owner.id,
+    email: EMAIL,
+    role: 'owner',
+    current: true,
+    joined_at: then,
+    signed_in_at: later,
+  }
+  const other = {
+    id: second.body['id'],
+    email: 'second@example.com',
+    role: 'owner',
+    current: false,
+    joined_at: then,
+    signed_in_at: null,
+  }
+  t.strictSame(await list(), { data: [other, me], has_more: false, next_cursor: null })
+  const first = await site.ask<{ next_cursor: string }>('GET', '/v1/members?limit=1', { headers })
+  const rest = `/v1/members?cursor=${first.body.next_cursor}`
+  t.match((await site.ask('GET', rest, { headers })).body, { data: [me], has_more: false })
+  const foreign = cookieOf(await site.signIn(PASSWORD, 'stranger@example.com'))
+  const stranger = { headers: { cookie: foreign } }
+  t.match((await site.ask('GET', '/v1/members', stranger)).body, {
+    data: { length: 1, 0: { email: 'stranger@example.com' } },
+  })
+  t.equal(codeOf(await site.ask('GET', rest, stranger)), '400 invalid_cursor')
+  t.equal(codeOf(await site.asOperator('GET', '/v1/members')), '403 session_required')
+  const { key } = await site.mintKey({ scopes: ['*:*'] })
+  t.equal(codeOf(await site.request('GET', '/v1/members', { as: key })), '403 session_required')
+  // The session of the last sign-in ends, and when it was stays known.
+  await site.ask('DELETE', '/v1/session', { headers })
+  const again = { cookie: cookieOf(await site.signIn(PASSWORD, 'second@example.com')) }
+  t.match((await site.ask('GET', '/v1/members', { headers: again })).body, {
+    data: [{ current: true, signed_in_at: later }, { signed_in_at: later }],
+  })
+})
+
 await t.test('one session more than a user may have ends the one unused for longest', async (t) => {
   const site = await openSite(t)
   await site.addUser()

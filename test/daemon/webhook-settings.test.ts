@@ -28,6 +28,8 @@ const hook = (url: string, changes: AnyBody = {}): AnyBody => ({
   ...changes,
 })
 
+const eventIn = ({ body }: ReceivedRequest): AnyBody => JSON.parse(body) as AnyBody
+
 const change = (world: World, id: string, body: AnyBody): Promise<Answer<AnyBody>> =>
   world.request('PATCH', `/v1/webhooks/${id}`, { body })
 
@@ -217,6 +219,31 @@ await t.test('a concurrency bounds what is under way, until it is lifted', async
   t.match((await change(world, webhook.id, { concurrency: null })).body, { concurrency: null })
   t.equal(await sendTwenty(8), 8, 'as many as to any')
 })
+
+await t.test(
+  'a webhook that is made disabled is sent tests alone until it is enabled',
+  async (t) => {
+    const world = await shopWorld(t)
+    const receiver = await receiverFor(t)
+    const webhook = await register(world, { url: receiver.url, status: 'disabled' })
+    t.match(webhook, {
+      status: 'disabled',
+      disabled_reason: 'manual',
+      disabled_at: webhook['created_at'],
+      secret: /^whsec_/,
+    })
+    const test = await world.request('POST', `/v1/webhooks/${webhook.id}/test`, {})
+    t.match(test, { status: 200, body: { status: 'succeeded', event_type: 'webhook.test' } })
+    const missed = await publish(world)
+    await deliveryOf(world, webhook, missed, hasStatus('skipped'))
+    const sent = (): readonly unknown[] => receiver.requests.map((one) => eventIn(one)['type'])
+    t.same(sent(), ['webhook.test'])
+    const enabled = await change(world, webhook.id, { status: 'active' })
+    t.match(enabled.body, { status: 'active', disabled_reason: null, disabled_at: null })
+    await deliveryOf(world, webhook, await publish(world), hasStatus('succeeded'))
+    t.same(sent(), ['webhook.test', 'app.deployed'])
+  },
+)
 
 await t.test('a rate is 1 to 1000 a second, a concurrency 1 to 64', async (t) => {
   const world = await shopWorld(t)

@@ -8,6 +8,7 @@ import { endOtherSessions, endSession, listSessions } from './operations/session
 import { resetPassword } from './operations/reset-password.ts'
 import { setPlan } from './operations/set-plan.ts'
 import { setUp } from './operations/set-up.ts'
+import { listMembers } from './operations/list-members.ts'
 import { signIn } from './operations/sign-in.ts'
 import { stepUp } from './operations/step-up.ts'
 import { resumeAccount, suspendAccount } from './operations/suspend.ts'
@@ -40,6 +41,7 @@ export function createAccountsFamily(
       listSessions,
       endSession,
       endOtherSessions,
+      listMembers,
       setUp(passwords, guesses),
       listAccounts,
       createAccount,

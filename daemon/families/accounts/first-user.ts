@@ -1,5 +1,6 @@
 import type { Millis } from '../../../lib/time.ts'
 import { MINUTE } from '../../../lib/time.ts'
+import type { AccountReads } from '../../../plugins/store/contract/accounts.ts'
 import type { StoreTx } from '../../../plugins/store/contract.ts'
 import type { Platform } from '../../platform.ts'
 import type { Passwords } from './password.ts'
@@ -33,7 +34,7 @@ export async function ensureFirstUser(
   options: FirstUserOptions,
 ): Promise<string | undefined> {
   const { store, clock } = platform
-  if (await store.accounts.anyUser()) return undefined
+  if (await hasUser(store.accounts)) return undefined
   if (options.email !== undefined && options.password !== undefined) {
     await createFirstUser(platform, options)
     return undefined
@@ -71,5 +72,10 @@ async function createFirstUser(platform: Platform, options: FirstUserOptions): P
  */
 export async function isFirst({ accounts }: Pick<StoreTx, 'accounts'>): Promise<boolean> {
   await accounts.putMetaOnce('first_user', 'guarded')
-  return !(await accounts.anyUser())
+  return !(await hasUser(accounts))
+}
+
+/** Whether anybody can sign in. */
+export async function hasUser({ withUsers }: Pick<AccountReads, 'withUsers'>): Promise<boolean> {
+  return (await withUsers(1)).length > 0
 }

@@ -1,7 +1,11 @@
 import { z } from 'zod'
 import { MAX_KEY_LIMIT } from '../../../lib/key/lifecycle.ts'
 import { toIso } from '../../../lib/time.ts'
-import type { AccountRecord, UserRecord } from '../../../plugins/store/contract/accounts.ts'
+import type {
+  AccountRecord,
+  MemberRecord,
+  UserRecord,
+} from '../../../plugins/store/contract/accounts.ts'
 import { EMAIL, MAX_EMAIL, PASSWORD } from '../../authority/credentials.ts'
 import { anyText, changesOf, instant, isoOrNull, pageOf, plainText, text } from '../wire.ts'
 
@@ -102,6 +106,30 @@ export const userSession = z
 
 export const userSessionList = z.strictObject({ data: z.array(userSession) })
 
+export const memberRecord = z
+  .strictObject({
+    id: z.string(),
+    email: z.string(),
+    role: z.enum(['owner']).meta({ description: 'Every member is an owner.' }),
+    current: z.boolean().meta({ description: 'Whether it is the user of this request.' }),
+    joined_at: instant,
+    signed_in_at: instant.nullable().meta({ description: 'Last sign-in; null before the first.' }),
+  })
+  .meta({ id: 'Member' })
+
+export const memberPage = pageOf(memberRecord)
+
+export function toWireMember(member: MemberRecord, current: boolean): z.input<typeof memberRecord> {
+  return {
+    id: member.id,
+    email: member.email,
+    role: 'owner',
+    current,
+    joined_at: toIso(member.created_at),
+    signed_in_at: isoOrNull(member.signed_in_at),
+  }
+}
+
 export function toWireAccount(account: AccountRecord): z.input<typeof accountRecord> {
   return {
     id: account.id,
@@ -141,6 +169,15 @@ export const exampleUser = {
   email: 'owner@example.com',
   created_at: '2026-01-31T12:00:00.000Z',
   updated_at: '2026-01-31T12:00:00.000Z',
+} as const
+
+export const exampleMember = {
+  id: exampleUser.id,
+  email: exampleUser.email,
+  role: 'owner',
+  current: true,
+  joined_at: '2026-01-31T12:00:00.000Z',
+  signed_in_at: '2026-02-01T08:30:00.000Z',
 } as const
 
 export const exampleCredentials = {

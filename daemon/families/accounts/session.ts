@@ -13,7 +13,7 @@ import type {
 import { httpError } from '../../operations/errors.ts'
 import type { ResponseCookie } from '../../operations/call.ts'
 import type { Platform } from '../../platform.ts'
-import type { UserPrincipal } from '../../authority/principal.ts'
+import type { Principal, UserPrincipal } from '../../authority/principal.ts'
 import type { sessionRecord } from './schema.ts'
 
 /** Maximum lifetime of a session. */
@@ -132,6 +132,14 @@ function toUserPrincipal(
     authority: FULL_AUTHORITY,
     stands: async (tx) => (await tx.accounts.session(hash)) !== undefined,
   }
+}
+
+/**
+ * @throws KeyhookError `session_required` for an embedder's users too: their sessions are the embedder's
+ */
+export function requireUser(principal: Principal): UserPrincipal {
+  if (principal.type !== 'user') throw httpError('session_required')
+  return principal
 }
 
 export function toWireSession(

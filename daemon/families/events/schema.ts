@@ -170,7 +170,21 @@ export const typeRecord = z
   })
   .meta({ id: 'EventType' })
 
-export const typePage = pageOf(typeRecord)
+const FULL_ONLY = { schema: true, sample: true, created_at: true, updated_at: true } as const
+
+export const typePage = pageOf(
+  typeRecord.partial(FULL_ONLY).meta({
+    id: 'ListedEventType',
+    description: 'schema, sample and instants are missing with fields=names alone.',
+  }),
+)
+
+/** What `fields=names` lists of a type. */
+export function toWireName(one: EventTypeRecord | BuiltInEvent) {
+  const { type, description } = one
+  const isBuiltIn = 'scope' in one
+  return { type, description, scope: isBuiltIn ? one.scope : DECLARED, built_in: isBuiltIn }
+}
 
 export function toWireType(record: EventTypeRecord): z.input<typeof typeRecord> {
   return {

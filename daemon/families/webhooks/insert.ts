@@ -10,6 +10,8 @@ import { createSecret, noteChange } from './service.ts'
 /** Maximum webhooks of an account, disabled ones included. */
 export const MAX_WEBHOOKS = 50
 
+const ENABLED = { disabled_reason: null, disabled_at: null } as const
+
 /** What its creator decides of a webhook; the address and the headers were judged. */
 export type NewWebhook = Pick<
   WebhookRecord,
@@ -21,10 +23,11 @@ export type NewWebhook = Pick<
   | 'trace_headers'
   | 'rate_limit'
   | 'concurrency'
+  | 'status'
 > & { readonly headers: Readonly<Record<string, string>> }
 
 /**
- * Inserts an active webhook, and returns its signing secret.
+ * Inserts a webhook, and returns its signing secret.
  *
  * @throws KeyhookError `webhook_limit_reached`
  */
@@ -43,9 +46,7 @@ export async function insertWebhook(
     ...given,
     id,
     account_id,
-    status: 'active',
-    disabled_reason: null,
-    disabled_at: null,
+    ...(given.status === 'active' ? ENABLED : { disabled_reason: 'manual', disabled_at: now }),
     headers: encryptHeaders(id, given.headers, platform.keyring),
     last_success_at: null,
     last_delivery_at: null,

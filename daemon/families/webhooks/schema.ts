@@ -129,6 +129,10 @@ export const webhookCreation = z.strictObject({
   headers: headers.optional(),
   rate_limit: rateLimit.optional(),
   concurrency: concurrency.optional(),
+  status: z.enum(['active', 'disabled']).optional().meta({
+    description:
+      'disabled: nothing is sent but tests until the webhook is enabled. Default active.',
+  }),
 })
 
 export const webhookChanges = changesOf({

@@ -63,7 +63,6 @@ export const accountCases: readonly StoreCase[] = [
     async run(harness) {
       const [a, b] = await openRacers(harness)
       await a.write((tx) => tx.accounts.insert(sampleAccount()))
-      assert.equal(await a.accounts.anyUser(), false)
       const won = await Promise.all([
         a.write((tx) => tx.accounts.insertUser(sampleUser({ id: 'usr_a' }))),
         b.write((tx) => tx.accounts.insertUser(sampleUser({ id: 'usr_b' }))),
@@ -71,7 +70,6 @@ export const accountCases: readonly StoreCase[] = [
       assertOneWon(won)
       const winner = sampleUser({ id: won[0] ? 'usr_a' : 'usr_b' })
       assert.deepEqual(await b.accounts.userByEmail('owner@example.com'), winner)
-      assert.equal(await b.accounts.anyUser(), true)
       assert.equal(await b.accounts.userByEmail('other@example.com'), undefined)
     },
   },
@@ -172,6 +170,46 @@ export const accountCases: readonly StoreCase[] = [
       assert.deepEqual(await hashes(10), [])
       assert.deepEqual(await store.accounts.sessionsOf('usr_2', 10), [other])
       assert.deepEqual(await store.accounts.sessionsOf('usr_3', 10), [])
+    },
+  },
+  {
+    name: 'usersOf: those of the account alone, without passwords, with the last sign-in of each',
+    async run({ open }) {
+      const store = await open()
+      const session = {
+        hash: 'h1',
+        user_id: 'usr_2',
+        created_at: BORN + 5,
+        expires_at: BORN + 9,
+        seen_at: BORN + 7,
+        authenticated_at: BORN + 7,
+      }
+      await store.write(async (tx) => {
+        for (const id of [ACCOUNT, 'acc_9']) await tx.accounts.insert(sampleAccount({ id }))
+        for (const id of ['usr_1', 'usr_2', 'usr_3']) {
+          await tx.accounts.insertUser(sampleUser({ id, email: `${id}@example.com` }))
+        }
+        const other = { id: 'usr_9', account_id: 'acc_9', email: 'usr_9@example.com' }
+        await tx.accounts.insertUser(sampleUser(other))
+        await tx.accounts.insertSession({ ...session, hash: 'h0', created_at: BORN + 4 })
+        await tx.accounts.insertSession(session)
+      })
+      await store.write((tx) => tx.accounts.deleteSessions({ user_id: 'usr_2', kept: null }))
+      const memberOf = (id: string, signed_in_at: number | null) => {
+        const { password, ...user } = sampleUser({ id, email: `${id}@example.com` })
+        void password
+        return { ...user, signed_in_at }
+      }
+      assert.deepEqual(await store.accounts.usersOf(ACCOUNT, { limit: 2, after: null }), {
+        rows: [memberOf('usr_3', null), memberOf('usr_2', BORN + 5)],
+        more: true,
+      })
+      assert.deepEqual(await store.accounts.usersOf(ACCOUNT, { limit: 2, after: 'usr_2' }), {
+        rows: [memberOf('usr_1', null)],
+        more: false,
+      })
+      const none = await store.accounts.usersOf('acc_unknown', { limit: 2, after: null })
+      assert.deepEqual(none, { rows: [], more: false })
     },
   },
   {

@@ -234,6 +234,31 @@ const writeCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'types: without documents, names and descriptions alone, page by page',
+    async run({ open }) {
+      const store = await open()
+      const wide = { ...TYPE, schema: '{"type":"object"}', sample: '{"a":1}' }
+      await store.write(async (tx) => {
+        for (const type of ['one.a', 'one.b', 'one.c']) {
+          await tx.events.putType({ ...wide, type, account_id: '' })
+        }
+        await tx.events.putType({ ...wide, type: 'one.b', description: 'Ours.' })
+      })
+      const outline = { ...wide, schema: null, sample: null, created_at: 0, updated_at: 0 }
+      const list = (after: string | null) =>
+        store.events.types({ ...TYPES, documents: false, after, limit: 2 })
+      assert.deepEqual(await list(null), {
+        rows: [
+          { ...outline, type: 'one.a', account_id: '' },
+          { ...outline, type: 'one.b', description: 'Ours.' },
+        ],
+        more: true,
+      })
+      const rest = { ...outline, type: 'one.c', account_id: '' }
+      assert.deepEqual(await list('one.b'), { rows: [rest], more: false })
+    },
+  },
+  {
     name: 'types: a page ends by count, and with the type that reaches its bytes',
     async run({ open }) {
       const store = await open()

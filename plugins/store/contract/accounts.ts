@@ -25,6 +25,11 @@ export interface UserRecord {
   readonly updated_at: Instant
 }
 
+/** A user of an account, without the password, and the start of the latest session ever. */
+export interface MemberRecord extends Omit<UserRecord, 'password'> {
+  readonly signed_in_at: Instant | null
+}
+
 export interface SessionRecord {
   /** SHA-256 of the cookie's value. */
   readonly hash: string
@@ -51,7 +56,8 @@ export interface AccountReads {
   session(hash: string): Promise<{ session: SessionRecord; user: UserRecord } | undefined>
   /** Sessions of a user, expired or not, last used first, at most `limit`. */
   sessionsOf(userId: string, limit: number): Promise<readonly SessionRecord[]>
-  anyUser(): Promise<boolean>
+  /** Users of an account. */
+  usersOf(accountId: string, query: PageQuery): Promise<Page<MemberRecord>>
   /** Ids of accounts that have a user, each once, ascending, at most `limit`. */
   withUsers(limit: number): Promise<readonly string[]>
   /** A named value of the installation, such as the brand. */
@@ -68,6 +74,7 @@ export interface AccountWrites extends AccountReads {
   /** False, changing nothing, when the address is taken. */
   insertUser(user: UserRecord): Promise<boolean>
   setPassword(userId: string, password: string, now: Instant): Promise<void>
+  /** Its user has signed in at its `created_at`. */
   insertSession(session: SessionRecord): Promise<void>
   touchSession(
     hash: string,

@@ -19,6 +19,8 @@ export interface EventTypeRecord {
 /** By name, from the first; `after` is the last name of the page before, `bytes` those of JSON text. */
 export interface EventTypeListQuery extends SizedPageQuery {
   readonly account_id: string
+  /** False reads names and descriptions alone: schema and sample are null, instants 0. Default true. */
+  readonly documents?: boolean
 }
 
 export interface EventListQuery {

@@ -1,4 +1,11 @@
-import type { AccountReads, AccountWrites, SessionRecord } from '../contract/accounts.ts'
+import type { Instant } from '../../../lib/time.ts'
+import type {
+  AccountReads,
+  AccountWrites,
+  MemberRecord,
+  SessionRecord,
+  UserRecord,
+} from '../contract/accounts.ts'
 import type { ChangeSink } from '../contract/changes.ts'
 import type { Reading, State } from './state.ts'
 import { add, change, pageOf } from './state.ts'
@@ -14,7 +21,12 @@ export function accountReads(state: Reading): AccountReads {
       return session && user && { session, user }
     },
     sessionsOf: async (userId, limit) => lastUsed(state(), userId).slice(0, limit),
-    anyUser: async () => state().users.size > 0,
+    async usersOf(accountId, query) {
+      const { users, signedIn } = state()
+      const own = [...users.values()].filter(({ account_id }) => account_id === accountId)
+      const page = pageOf(own, query)
+      return { ...page, rows: page.rows.map((user) => toMember(user, signedIn.get(user.id))) }
+    },
     async withUsers(limit) {
       const ids = [...state().users.values()].map(({ account_id }) => account_id)
       return [...new Set(ids)].sort().slice(0, limit)
@@ -49,6 +61,7 @@ export function accountWrites(state: State, changes: ChangeSink): AccountWrites 
     },
     async insertSession(session) {
       add(state.sessions, session.hash, session)
+      state.signedIn.set(session.user_id, session.created_at)
     },
     async touchSession(hash, changes) {
       change(state.sessions, hash, changes)
@@ -77,6 +90,11 @@ export function accountWrites(state: State, changes: ChangeSink): AccountWrites 
       return kept
     },
   }
+}
+
+function toMember({ password, ...user }: UserRecord, signedIn: Instant | undefined): MemberRecord {
+  void password
+  return { ...user, signed_in_at: signedIn ?? null }
 }
 
 function lastUsed({ sessions }: Pick<State, 'sessions'>, userId: string): readonly SessionRecord[] {

@@ -8,13 +8,17 @@ import { add, change, endPage, keyOf } from './state.ts'
 
 const LAST_CURSOR = 'feed_cursor'
 
+/** A declared type of which the name and the description alone are read. */
+const OUTLINE = { schema: null, sample: null, created_at: 0, updated_at: 0 } as const
+
 const NO_BODY = new Uint8Array()
 
 export function eventReads(state: Reading): EventReads {
   return {
     typeNames: async (accountId) => [...typesOf(state(), accountId).keys()].sort(),
-    async types({ account_id, after, limit, bytes }) {
+    async types({ account_id, after, limit, bytes, documents = true }) {
       const beyond = [...typesOf(state(), account_id).values()]
+        .map((one) => (documents ? one : { ...one, ...OUTLINE }))
         .filter(({ type }) => after === null || type > after)
         .sort((a, b) => (a.type < b.type ? -1 : 1))
       const page = { rows: beyond.slice(0, limit), more: beyond.length > limit }

@@ -15,6 +15,8 @@ export interface State {
   readonly accounts: Map<string, AccountRecord>
   readonly users: Map<string, UserRecord>
   readonly sessions: Map<string, SessionRecord>
+  /** When users last signed in, by their ids. */
+  readonly signedIn: Map<string, Instant>
   readonly setupLinks: Map<string, Instant>
   readonly meta: Map<string, string>
   readonly keys: Map<string, KeyRecord>
@@ -46,6 +48,7 @@ export function emptyState(): State {
     accounts: new Map(),
     users: new Map(),
     sessions: new Map(),
+    signedIn: new Map(),
     setupLinks: new Map(),
     meta: new Map(),
     keys: new Map(),

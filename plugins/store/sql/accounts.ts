@@ -2,6 +2,7 @@ import type {
   AccountReads,
   AccountRecord,
   AccountWrites,
+  MemberRecord,
   SessionRecord,
   UserRecord,
 } from '../contract/accounts.ts'
@@ -10,7 +11,7 @@ import type { Query } from './client.ts'
 import type { Group } from './columns.ts'
 import { big, group, id, orNull, text } from './columns.ts'
 import { cutPage } from './pages.ts'
-import { assignments, insertion } from './rows.ts'
+import { BEHIND_ALL, assignments, insertion } from './rows.ts'
 import type { Tables } from './tables.ts'
 
 const ACCOUNT: Group<AccountRecord> = group({
@@ -31,6 +32,17 @@ const USER: Group<UserRecord> = group({
   created_at: big(),
   updated_at: big(),
 })
+
+/** Columns of a member, which no password is among. */
+const MEMBER: Group<MemberRecord> = group({
+  id: id(),
+  account_id: id(),
+  email: text(),
+  created_at: big(),
+  updated_at: big(),
+  signed_in_at: orNull(big()),
+})
+const MEMBER_COLUMNS = 'id, account_id, email, created_at, updated_at, signed_in_at'
 
 const SESSION: Group<SessionRecord> = group({
   hash: id(),
@@ -71,8 +83,13 @@ export function accountReads(query: Query, t: Tables): AccountReads {
       )
       return rows.map(SESSION.read)
     },
-    async anyUser() {
-      return (await query(`SELECT 1 FROM ${t.users} LIMIT 1`)).length > 0
+    async usersOf(accountId, { limit, after }) {
+      const rows = await query(
+        `SELECT ${MEMBER_COLUMNS} FROM ${t.users}
+         WHERE account_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`,
+        [accountId, after ?? BEHIND_ALL, limit + 1],
+      )
+      return cutPage(rows.map(MEMBER.read), limit)
     },
     async withUsers(limit) {
       const rows = await query(
@@ -138,6 +155,10 @@ export function accountWrites(query: Query, t: Tables, changes: ChangeSink): Acc
     async insertSession(session) {
       const { sql, bind } = insertion(SESSION.write(session))
       await query(`INSERT INTO ${t.sessions} ${sql}`, bind)
+      await query(`UPDATE ${t.users} SET signed_in_at = $2 WHERE id = $1`, [
+        session.user_id,
+        session.created_at,
+      ])
     },
     async touchSession(hash, changes) {
       const set = assignments(changes, 2)

@@ -52,18 +52,29 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
       )
       return rows.map(({ type }) => type)
     },
-    async types({ account_id, after, limit, bytes }) {
+    async types({ account_id, after, limit, bytes, documents = true }) {
+      const where = {
+        sql: `type > $2 AND (account_id = $1 OR (account_id = '' AND NOT EXISTS (
+          SELECT 1 FROM ${t.event_types} own
+          WHERE own.account_id = $1 AND own.type = ${t.event_types}.type)))`,
+        bind: [account_id, after ?? ''],
+      }
+      if (!documents) {
+        // SQLite reads through all of a wide row to what follows it.
+        const rows = await query(
+          `SELECT account_id, type, description, NULL AS schema, NULL AS sample,
+             0 AS created_at, 0 AS updated_at
+           FROM ${t.event_types} WHERE ${where.sql} ORDER BY type, account_id LIMIT $3`,
+          [...where.bind, limit + 1],
+        )
+        return mapPage(cutPage(rows, limit), EVENT_TYPE.read)
+      }
       const page = await readSizedPage(query, {
         table: t.event_types,
         key: ['type', 'account_id'],
         order: 'asc',
         size: `COALESCE(octet_length(schema), 0) + COALESCE(octet_length(sample), 0)`,
-        where: {
-          sql: `type > $2 AND (account_id = $1 OR (account_id = '' AND NOT EXISTS (
-            SELECT 1 FROM ${t.event_types} own
-            WHERE own.account_id = $1 AND own.type = ${t.event_types}.type)))`,
-          bind: [account_id, after ?? ''],
-        },
+        where,
         limit,
         bytes,
       })

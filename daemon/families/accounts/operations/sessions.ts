@@ -3,13 +3,12 @@ import { z } from 'zod'
 import { toIso } from '../../../../lib/time.ts'
 import type { Instant } from '../../../../lib/time.ts'
 import type { AccountReads, SessionRecord } from '../../../../plugins/store/contract/accounts.ts'
-import type { Principal, UserPrincipal } from '../../../authority/principal.ts'
-import { httpError } from '../../../operations/errors.ts'
+import type { UserPrincipal } from '../../../authority/principal.ts'
 import { operation } from '../../../operations/operation.ts'
 import { audit } from '../../audit/note.ts'
 import { accountError } from '../errors.ts'
 import { exampleUserSession, userSession, userSessionList } from '../schema.ts'
-import { MOST_SESSIONS, hasEnded } from '../session.ts'
+import { MOST_SESSIONS, hasEnded, requireUser } from '../session.ts'
 
 const OMITTED = { omit: "A browser's session, which no key has." } as const
 
@@ -27,7 +26,7 @@ export const listSessions = operation({
   errors: ['session_required', 'session_expired'],
   example: { response: { data: [exampleUserSession] } },
   async run({ platform: { store }, principal, now }) {
-    const user = userOf(principal)
+    const user = requireUser(principal)
     return { data: (await openOf(store.accounts, user, now)).map((one) => toWire(one, user)) }
   },
 })
@@ -50,7 +49,7 @@ export const endSession = operation({
   },
   async run(call) {
     const { tx, principal, params, now } = call
-    const user = userOf(principal)
+    const user = requireUser(principal)
     const open = await openOf(tx.accounts, user, now)
     const session = open.find(({ hash }) => idOf(hash) === params.session_id)
     if (session === undefined) throw accountError('session_not_found')
@@ -80,7 +79,7 @@ export const endOtherSessions = operation({
   example: { response: { data: [exampleUserSession] } },
   async run(call) {
     const { tx, principal, now } = call
-    const user = userOf(principal)
+    const user = requireUser(principal)
     await tx.accounts.deleteSessions({ user_id: user.user_id, kept: user.session_hash })
     await audit(call, {
       account_id: user.account_id,
@@ -91,12 +90,6 @@ export const endOtherSessions = operation({
     return { data: (await openOf(tx.accounts, user, now)).map((one) => toWire(one, user)) }
   },
 })
-
-/** An embedder's users have sessions of the embedder's. */
-function userOf(principal: Principal): UserPrincipal {
-  if (principal.type !== 'user') throw httpError('session_required')
-  return principal
-}
 
 async function openOf(
   accounts: Pick<AccountReads, 'sessionsOf'>,

@@ -3,7 +3,7 @@ import { operation } from '../../../operations/operation.ts'
 import { networkOf } from '../../../limits/network.ts'
 import { audit } from '../../audit/note.ts'
 import { accountError } from '../errors.ts'
-import { isFirst } from '../first-user.ts'
+import { hasUser, isFirst } from '../first-user.ts'
 import type { Passwords } from '../password.ts'
 import { turnOfNetwork } from '../password.ts'
 import { exampleCredentials, exampleSession, sessionRecord, setupBody } from '../schema.ts'
@@ -37,7 +37,7 @@ export function setUp(passwords: Passwords, guesses: Guesses) {
       const { platform, body, now, ip, response } = call
       const cookie = requireSessionCookie(platform)
       // Once there is a user, a request does not cost a hash.
-      if (await platform.store.accounts.anyUser()) throw accountError('setup_closed')
+      if (await hasUser(platform.store.accounts)) throw accountError('setup_closed')
       const attempt = { network: networkOf(ip), email: '' }
       const opened = await guesses.check(attempt, now, async () =>
         claim(call, await passwords.hash(body.password, turnOfNetwork(ip))),

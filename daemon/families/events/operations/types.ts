@@ -10,6 +10,7 @@ import { audit } from '../../audit/note.ts'
 import {
   exampleType,
   toWireBuiltIn,
+  toWireName,
   toWireType,
   typePage,
   typeDeclaration,
@@ -27,7 +28,14 @@ export const listTypes = operation({
   access: { scope: 'events:read', pinned: 'refused', service: true },
   agent: { toolset: 'events' },
   emits: ['events'],
-  input: { query: z.strictObject(pageQuery) },
+  input: {
+    query: z.strictObject({
+      ...pageQuery,
+      fields: z.enum(['all', 'names']).optional().meta({
+        description: 'names: only type, description, scope and built_in. Default all.',
+      }),
+    }),
+  },
   output: typePage,
   errors: ['invalid_cursor'],
   example: { response: { data: [exampleType], has_more: false, next_cursor: null } },
@@ -35,15 +43,22 @@ export const listTypes = operation({
   async run(call) {
     const { store, eventTypes } = call.platform
     const account_id = call.principal.account_id ?? SERVICE_ACCOUNT
+    const documents = call.query.fields !== 'names'
     return listPage(call, {
       list: { list: 'event-types', account_id },
-      read: async (range) =>
-        addBuiltIn(await store.events.types({ account_id, ...range }), eventTypes, range),
+      async read(range) {
+        const declared = await store.events.types({ account_id, documents, ...range })
+        return addBuiltIn(declared, eventTypes, range)
+      },
       cursorOf: ({ type }) => type,
-      show: () => (one) => ('scope' in one ? toWireBuiltIn(one) : toWireType(one)),
+      show: () => (documents ? toWireAny : toWireName),
     })
   },
 })
+
+function toWireAny(one: EventTypeRecord | BuiltInEvent): z.input<typeof typeRecord> {
+  return 'scope' in one ? toWireBuiltIn(one) : toWireType(one)
+}
 
 /**
  * Adds built-in types to a page of declared ones. A declared type that a later release publishes itself

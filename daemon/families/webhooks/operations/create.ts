@@ -71,6 +71,7 @@ export const createWebhook = operation({
       headers: body.headers ?? {},
       rate_limit: body.rate_limit ?? null,
       concurrency: body.concurrency ?? null,
+      status: body.status ?? 'active',
     })
     return { ...toWireWebhook(webhook), secret }
   },

@@ -43,4 +43,13 @@ export const accounts: readonly Migration[] = [
     name: 'accounts/0003-key-limit',
     up: (t) => [`ALTER TABLE ${t.accounts} ADD COLUMN key_limit BIGINT`],
   },
+  {
+    name: 'accounts/0004-members',
+    up: (t) => [
+      `ALTER TABLE ${t.users} ADD COLUMN signed_in_at BIGINT`,
+      `UPDATE ${t.users} SET signed_in_at =
+         (SELECT max(created_at) FROM ${t.sessions} WHERE user_id = ${t.users}.id)`,
+      `CREATE INDEX ${t.users}_by_account ON ${t.users} (account_id, id)`,
+    ],
+  },
 ]
