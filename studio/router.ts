@@ -77,7 +77,7 @@ const delivery = createRoute({
 const events = createRoute({
   getParentRoute: () => inside,
   path: '/events',
-  validateSearch: textsOf('type', 'order'),
+  validateSearch: textsOf('type', 'app', 'since', 'until', 'order'),
   component: lazyRouteComponent(() => import('./events/list.tsx'), 'Page'),
 })
 
