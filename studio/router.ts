@@ -107,6 +107,12 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import('./audit/page.tsx'), 'Page'),
 })
 
+const members = createRoute({
+  getParentRoute: () => inside,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./settings/members.tsx'), 'Page'),
+})
+
 const sessions = createRoute({
   getParentRoute: () => inside,
   path: '/sessions',
@@ -130,6 +136,7 @@ const pages = [
   events,
   event,
   audit,
+  members,
   sessions,
 ] as const
 

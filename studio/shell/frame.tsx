@@ -20,6 +20,7 @@ const PLACES: readonly Place[] = [
   ['Events', '/events', 'events'],
   ['Keys', '/keys', 'keys'],
   ['Billing', '/billing', 'billing'],
+  ['Settings', '/settings', 'settings'],
   ['Audit', '/audit', 'audit'],
 ]
 
