@@ -1,5 +1,5 @@
 import { useSearch } from '@tanstack/react-router'
-import { api } from '../api/client.ts'
+import type { api } from '../api/client.ts'
 
 type Query = NonNullable<Parameters<typeof api.events.list>[0]>
 
