@@ -77,7 +77,7 @@ const delivery = createRoute({
 const events = createRoute({
   getParentRoute: () => inside,
   path: '/events',
-  validateSearch: textsOf('type', 'order'),
+  validateSearch: textsOf('type', 'app', 'since', 'until', 'order'),
   component: lazyRouteComponent(() => import('./events/list.tsx'), 'Page'),
 })
 
@@ -107,6 +107,12 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import('./audit/page.tsx'), 'Page'),
 })
 
+const members = createRoute({
+  getParentRoute: () => inside,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./settings/members.tsx'), 'Page'),
+})
+
 const sessions = createRoute({
   getParentRoute: () => inside,
   path: '/sessions',
@@ -130,6 +136,7 @@ const pages = [
   events,
   event,
   audit,
+  members,
   sessions,
 ] as const
 

@@ -41,6 +41,7 @@ export type LedgerLine = Answer<typeof api.billing.ledger>['data'][number]
 export type Session = Answer<typeof api.accounts.session>
 export type AuditEntry = Answer<typeof api.audit.list>['data'][number]
 export type UserSession = Answer<typeof api.accounts.listSessions>['data'][number]
+export type Member = Answer<typeof api.accounts.listMembers>['data'][number]
 export type Account = Answer<typeof api.accounts.get>
 export type ServiceStatus = Answer<typeof api.operator.status>
 export type SettingInForce = Answer<typeof api.operator.settings>['data'][number]

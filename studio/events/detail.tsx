@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
+import { CopyLink } from '../parts/copy-link.tsx'
 import { Copyable } from '../parts/copyable.tsx'
 import { FullInstant } from '../parts/instant.tsx'
 import { Json } from '../parts/json.tsx'
@@ -17,7 +18,11 @@ export function Page() {
     queryFn: () => api.events.get({ event_id }),
   })
   return (
-    <PageFrame title={query.data?.type ?? 'Event'} crumbs={EVENTS}>
+    <PageFrame
+      title={query.data?.type ?? 'Event'}
+      crumbs={EVENTS}
+      actions={<CopyLink what="event" />}
+    >
       <Loaded query={query}>
         {({ id, created_at, app_id, data }) => (
           <>

@@ -1,17 +1,16 @@
 import { Button, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import type { SubmitEvent } from 'react'
 import { useState } from 'react'
 import type { EventRecord } from '../api/client.ts'
 import { api } from '../api/client.ts'
-import { Filters } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { PageFrame } from '../parts/page.tsx'
 import type { Column } from '../parts/table.tsx'
 import { List } from '../parts/table.tsx'
-import { eventTypes } from '../webhooks/types.tsx'
 import { Nothing } from './nothing.tsx'
+import { queryOf, useEventSearch } from './search-of.ts'
+import { SearchEvents } from './search.tsx'
 
 const COLUMNS: readonly Column<EventRecord>[] = [
   {
@@ -33,55 +32,23 @@ const COLUMNS: readonly Column<EventRecord>[] = [
   { name: 'Published', cell: ({ created_at }) => <Instant at={created_at} /> },
 ]
 
-const ORDERS = [
-  ['', 'Newest first'],
-  ['asc', 'Oldest first'],
-] as const
-
 export function Page() {
-  const { type, order } = useSearch({ from: '/inside/events' })
-  const types = useQuery(eventTypes).data ?? []
-  const filters = {
-    ...(type === undefined ? {} : { type }),
-    ...(order === 'asc' ? ({ order } as const) : {}),
-  }
+  const search = useEventSearch()
+  const query = queryOf(search)
+  // Nothing is added to what is over.
+  const isOver = search.until !== undefined && Date.parse(search.until) < Date.now()
   return (
     <PageFrame title="Events" actions={<FindById />}>
-      <Filters
-        of={[
-          {
-            name: 'type',
-            label: 'Type',
-            example: 'order.paid',
-            proposed: types.map((one) => one.type),
-          },
-          { name: 'order', label: 'Order', choices: ORDERS },
-        ]}
-      />
-      <p role="status" className="matched">
-        {type === undefined ? (
-          'Events of every type'
-        ) : (
-          <>
-            Events of the type <code>{type}</code>
-          </>
-        )}
-        {order === 'asc' ? ', oldest first.' : ', newest first.'}{' '}
-        {Object.keys(filters).length > 0 && <Link to="/events">Clear filters</Link>}
-      </p>
+      <SearchEvents />
       <List
         label="Events"
-        queryKey={['events', 'list', filters]}
+        queryKey={['events', 'list', query]}
         read={(cursor) =>
-          api.events.list({
-            limit: 50,
-            ...filters,
-            ...(cursor === undefined ? {} : { cursor }),
-          })
+          api.events.list({ limit: 50, ...query, ...(cursor === undefined ? {} : { cursor }) })
         }
         columns={COLUMNS}
-        every={10_000}
-        empty={<Nothing type={type} />}
+        every={isOver ? undefined : 10_000}
+        empty={<Nothing of={search} />}
       />
     </PageFrame>
   )

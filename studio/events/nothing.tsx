@@ -4,12 +4,23 @@ import { Fragment } from 'react'
 import { Empty } from '../parts/page.tsx'
 import { FIRST_EVENT, firstEventOf } from '../parts/shell.ts'
 import { eventTypes } from '../webhooks/types.tsx'
+import type { Search } from './search-of.ts'
+import { typesIn } from './search-of.ts'
 
 /** Maximum types that are proposed in place of one that is unknown. */
 const MOST_PROPOSED = 5
 
 /** Why no event matches, and what to do next. */
-export function Nothing({ type }: { readonly type: string | undefined }) {
+export function Nothing({ of: search }: { readonly of: Search }) {
+  const [type, ...others] = typesIn(search)
+  const { app, since, until } = search
+  if ([app, since, until].some((one) => one !== undefined) || others.length > 0) {
+    return (
+      <Empty action={<Link to="/events">Show all events</Link>}>
+        No event that is kept matches these filters.
+      </Empty>
+    )
+  }
   if (type === undefined) {
     return (
       <Empty command={FIRST_EVENT}>

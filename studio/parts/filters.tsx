@@ -1,6 +1,6 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useId, useState } from 'react'
+import { useState } from 'react'
 
 type Filter =
   | {
@@ -12,8 +12,6 @@ type Filter =
       readonly name: string
       readonly label: string
       readonly example: string
-      /** Values that are proposed; others can be typed too. */
-      readonly proposed?: readonly string[]
     }
 
 /** Filters that the service applies. They are in the address, so a search can be shared and repeated. */
@@ -43,7 +41,6 @@ export function Filters({ of }: { readonly of: readonly Filter[] }) {
             key={`${name} ${value}`}
             label={label}
             example={filter.example}
-            proposed={filter.proposed ?? []}
             value={value}
             set={(next) => set(name, next)}
           />
@@ -56,13 +53,11 @@ export function Filters({ of }: { readonly of: readonly Filter[] }) {
 function TextFilter({
   label,
   example,
-  proposed,
   value,
   set,
 }: {
   readonly label: string
   readonly example: string
-  readonly proposed: readonly string[]
   readonly value: string
   readonly set: (value: string) => void
 }) {
@@ -70,27 +65,16 @@ function TextFilter({
   const enter = (): void => {
     if (typed.trim() !== value) set(typed.trim())
   }
-  const list = useId()
   return (
-    <>
-      <TextInput
-        label={label}
-        placeholder={example}
-        value={typed}
-        {...(proposed.length === 0 ? {} : { list })}
-        onChange={(event) => setTyped(event.currentTarget.value)}
-        onBlur={enter}
-        onKeyDown={({ key }) => {
-          if (key === 'Enter') enter()
-        }}
-      />
-      {proposed.length > 0 && (
-        <datalist id={list}>
-          {proposed.map((one) => (
-            <option key={one} value={one} />
-          ))}
-        </datalist>
-      )}
-    </>
+    <TextInput
+      label={label}
+      placeholder={example}
+      value={typed}
+      onChange={(event) => setTyped(event.currentTarget.value)}
+      onBlur={enter}
+      onKeyDown={({ key }) => {
+        if (key === 'Enter') enter()
+      }}
+    />
   )
 }

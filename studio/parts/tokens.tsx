@@ -29,13 +29,15 @@ export function Tokens({
 }) {
   const [typed, setTyped] = useState('')
   const list = useId()
-  const isFull = values.length >= most
+  // One value alone is replaced by the next.
+  const isFull = most > 1 && values.length >= most
   const textOf = (value: string): string =>
     proposed.find((one) => one.value === value)?.text ?? value
   function add(): void {
     const added = typed.split(/[\s,]+/).filter((one) => one !== '')
     setTyped('')
-    if (added.length > 0) change([...new Set([...values, ...added])].slice(0, most))
+    const all = most === 1 ? added : [...new Set([...values, ...added])]
+    if (added.length > 0) change(all.slice(0, most))
   }
   return (
     <div className="tokens">

@@ -10,6 +10,7 @@ import { PageFrame } from '../parts/page.tsx'
 import { Problem } from '../parts/problem.tsx'
 import type { Column } from '../parts/table.tsx'
 import { Table } from '../parts/table.tsx'
+import { SettingsTabs } from '../settings/tabs.tsx'
 
 const COLUMNS: readonly Column<UserSession>[] = [
   {
@@ -66,6 +67,7 @@ export function Page() {
         )
       }
     >
+      <SettingsTabs />
       <p className="quiet">
         Browsers that are signed in as you. From where each signed in is in the{' '}
         <Link to="/audit" search={{ action: 'user.signed_in' }}>

@@ -19,6 +19,7 @@ const PLACES: readonly Place[] = [
   ['Events', '/events', 'events'],
   ['Keys', '/keys', 'keys'],
   ['Billing', '/billing', 'billing'],
+  ['Settings', '/settings', 'settings'],
   ['Audit', '/audit', 'audit'],
 ]
 

@@ -1,5 +1,5 @@
 import type { Webhook } from '../api/client.ts'
-import { api } from '../api/client.ts'
+import type { api } from '../api/client.ts'
 
 type Creation = Parameters<typeof api.webhooks.create>[0]
 type Changes = Omit<Parameters<typeof api.webhooks.update>[0], 'webhook_id'>

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { openChromium } from './chromium.ts'
 import type { Body } from './service.ts'
-import { startService } from './service.ts'
+import { OWNER, startService } from './service.ts'
 import { lookAt } from './studio/look.ts'
 import { openVisitor, signIn } from './studio/visitor.ts'
 
@@ -62,6 +62,30 @@ await t.test('sessions: one is this one; one is ended, then all others', async (
   }
   await page.reload()
   await table.getByText('This one').waitFor()
+})
+
+await t.test('members: who may sign in, and since when', async (t) => {
+  const nav = page.getByRole('navigation', { name: 'Main' })
+  await nav.getByRole('link', { name: 'Settings' }).click()
+  const members = page.getByRole('table', { name: 'Members' })
+  await members.getByText(OWNER.email).waitFor()
+  await members.getByText('You', { exact: true }).waitFor()
+  await members.getByText('Owner', { exact: true }).waitFor()
+  await page.getByText('1 in all').waitFor()
+  await page.getByText(/keyhook owner create --account-id [0-9a-f-]{36} /).waitFor()
+  await lookAt(t, page, 'members')
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await members.getByRole('link', { name: 'Show in the audit log' }).click()
+  await page.waitForURL(/actor=/)
+  await page
+    .getByRole('table', { name: 'Audit entries' })
+    .getByText('user.signed_in')
+    .first()
+    .waitFor()
+  await nav.getByRole('link', { name: 'Settings' }).click()
+  const tabs = page.getByRole('navigation', { name: 'Settings' })
+  await tabs.getByRole('link', { name: 'Sessions' }).click()
+  await page.getByRole('table', { name: 'Sessions' }).waitFor()
 })
 
 await t.test('no error, no breach of the policy, no request elsewhere', (t) => {

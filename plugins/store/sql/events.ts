@@ -94,11 +94,13 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
       const indexed = [equal({ account_id })]
       if (after !== null) indexed.push({ sql: feed.beyond(order, '$1'), bind: [after] })
       if (order === 'asc') indexed.push({ sql: feed.settled(t), bind: [] })
+      // PostgreSQL knows how rare a value of a column is, and reads the table whole to find few rows; of an
+      // expression it knows nothing, and stays in the range of the index.
       const asks = [
         askedList(types, dialect.among('type', '$1')),
-        askedList(apps, dialect.among('app_id', '$1')),
-        asked('bigint', since, 'created_at >= $1'),
-        asked('bigint', until, 'created_at < $1'),
+        askedList(apps, dialect.among(`(app_id || '')`, '$1')),
+        asked('bigint', since, 'created_at + 0 >= $1'),
+        asked('bigint', until, 'created_at + 0 < $1'),
       ]
       const leftOut = {
         sql: `NOT (${dialect.among('type', '$1')})`,
