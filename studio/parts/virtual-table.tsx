@@ -41,6 +41,8 @@ export function VirtualTable<Row extends { readonly id: string }>({
     getItemKey: (index) => rows[index]?.id ?? index,
     rangeExtractor: (range) => indexesIn(range, focused),
     initialMeasurementsCache: HEIGHTS.get(name) ?? [],
+    // In fractions: whole pixels depend on where a row is, and would move what is scrolled with each row.
+    measureElement: (row) => row.getBoundingClientRect().height,
     useFlushSync: false,
   })
   useLayoutEffect(

@@ -21,12 +21,15 @@ export interface Place {
 /** One for all places, so that a copy opens what the original sealed. */
 export const MASTER_KEY = `k1:${randomBytes(32).toString('base64')}`
 
+/** Of every place. */
+export const OWNER = { email: 'owner@example.com', password: 'not-a-secret-of-anyone' }
+
 const SETTINGS = {
   KEYHOOK_PORT: '0',
   KEYHOOK_LOG_LEVEL: 'error',
   KEYHOOK_MASTER_KEY: MASTER_KEY,
-  KEYHOOK_OWNER_EMAIL: 'owner@example.com',
-  KEYHOOK_OWNER_PASSWORD: 'not-a-secret-of-anyone',
+  KEYHOOK_OWNER_EMAIL: OWNER.email,
+  KEYHOOK_OWNER_PASSWORD: OWNER.password,
 }
 
 /** An empty folder of its own, on a database of its own or one that others share. */

@@ -61,6 +61,17 @@ async function scrollOn(): Promise<void> {
   await page.waitForLoadState('networkidle')
 }
 
+/** Scrolls with each frame, and tells where each left the window. */
+const STEADILY = `new Promise((resolve) => {
+  const places = []
+  requestAnimationFrame(function next() {
+    places.push(scrollY)
+    if (places.length === 40) return resolve(places)
+    scrollBy(0, 400)
+    requestAnimationFrame(next)
+  })
+})`
+
 /** The first row below the bar, and where it is. */
 const ANCHOR = `(() => {
   for (const row of document.querySelectorAll('tr[data-index]')) {
@@ -108,6 +119,12 @@ await t.test(
 await t.test('deliveries, keys and the audit log too', async (t) => {
   await page.goto(`${service.url}/studio/webhooks/${webhook}`)
   await links('Deliveries').first().waitFor()
+  const places = await page.evaluate<readonly number[]>(STEADILY)
+  t.strictSame(
+    places,
+    places.toSorted((a, b) => a - b),
+    'rows that are measured do not move the window back',
+  )
   await scrollToEnd('Deliveries')
   t.equal(await table('Deliveries').getAttribute('aria-rowcount'), String(COUNT + 1))
   for (let made = 0; made < 60; made++) {

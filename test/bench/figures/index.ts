@@ -17,6 +17,7 @@ import { peers } from './peers.ts'
 import { reads } from './reads.ts'
 import { restart } from './restart.ts'
 import { search } from './search.ts'
+import { studio } from './studio.ts'
 import { upload } from './upload.ts'
 
 /** Every figure, in the order in which a round measures them. */
@@ -40,4 +41,5 @@ export const FIGURES: readonly Figure[] = [
   upload,
   ...search,
   ...billing,
+  ...studio,
 ]
