@@ -11,7 +11,8 @@ import { OtherUser } from '../session/other-user.tsx'
 import { isSignedOut, session } from '../session/session.ts'
 import { BRAND } from './brand.ts'
 
-type Place = readonly [name: string, to: string, icon: IconName]
+/** A page that the rail leads to. */
+export type Place = readonly [name: string, to: string, icon: IconName]
 
 const PLACES: readonly Place[] = [
   ['Home', '/', 'home'],

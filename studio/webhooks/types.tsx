@@ -2,6 +2,7 @@ import { Checkbox } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { Loaded } from '../parts/loaded.tsx'
+import { useReach } from '../shell/reach.ts'
 
 /** Every event type that webhooks may name, by name. */
 export const eventTypes = queryOptions({
@@ -23,34 +24,44 @@ export function EventTypes({
   readonly chosen: readonly string[]
   readonly choose: (types: readonly string[]) => void
 }) {
-  const query = useQuery(eventTypes)
+  const readsTypes = useReach().may('events:read')
+  const query = useQuery({ ...eventTypes, enabled: readsTypes })
   const toggle = (type: string): void =>
     choose(chosen.includes(type) ? chosen.filter((one) => one !== type) : [...chosen, type])
   const isAll = chosen.includes('*')
   return (
     <fieldset>
       <legend>Event types</legend>
-      <Loaded query={query}>
-        {(types) => (
-          <div className="types" tabIndex={0} role="group" aria-label="Event types">
-            <Checkbox
-              label="Every built-in type, also later ones"
-              checked={isAll}
-              onChange={() => toggle('*')}
-            />
-            {types.map(({ type, built_in, description }) => (
+      {!readsTypes && (
+        <Checkbox
+          label="Every built-in type, also later ones"
+          checked={isAll}
+          onChange={() => toggle('*')}
+        />
+      )}
+      {readsTypes && (
+        <Loaded query={query}>
+          {(types) => (
+            <div className="types" tabIndex={0} role="group" aria-label="Event types">
               <Checkbox
-                key={type}
-                label={<code>{type}</code>}
-                description={description}
-                checked={chosen.includes(type) || (isAll && built_in)}
-                disabled={isAll && built_in}
-                onChange={() => toggle(type)}
+                label="Every built-in type, also later ones"
+                checked={isAll}
+                onChange={() => toggle('*')}
               />
-            ))}
-          </div>
-        )}
-      </Loaded>
+              {types.map(({ type, built_in, description }) => (
+                <Checkbox
+                  key={type}
+                  label={<code>{type}</code>}
+                  description={description}
+                  checked={chosen.includes(type) || (isAll && built_in)}
+                  disabled={isAll && built_in}
+                  onChange={() => toggle(type)}
+                />
+              ))}
+            </div>
+          )}
+        </Loaded>
+      )}
     </fieldset>
   )
 }

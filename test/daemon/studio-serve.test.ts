@@ -15,6 +15,7 @@ import { serveStudio } from '../../daemon/studio/serve.ts'
 const SCRIPT = 'console.log(1)'.repeat(50)
 const built: BuiltStudio = {
   page: '<base href="{{base}}"><title>{{name}} Studio</title>',
+  portal: '<base href="{{base}}"><title>{{name}}</title>',
   assets: new Map(
     ['index-a1.js', 'style-a1.css', 'icon-a1.svg'].map((name) => [
       name,
