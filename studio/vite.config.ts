@@ -1,7 +1,4 @@
-import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
-
-const PAGES = ['index.html', 'portal.html']
 
 /** Addresses are relative to the page's `<base>`: the service may have a path prefix. */
 export default defineConfig({
@@ -19,7 +16,7 @@ export default defineConfig({
     chunkSizeWarningLimit: 1000,
     rolldownOptions: {
       // Two pages, and two sets of pages behind them; what they share is one file.
-      input: PAGES.map((name) => fileURLToPath(new URL(name, import.meta.url))),
+      input: ['./index.html', './portal.html'],
       onLog(level, log, report) {
         // "use client" means nothing to an application without a server of its own.
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log)

@@ -1,4 +1,5 @@
 import { FULL_AUTHORITY } from '../../lib/grant/authority.ts'
+import type { Clock, RandomBytes } from '../../lib/engine/ports.ts'
 import { kernelError } from '../../lib/errors.ts'
 import { hashToken, isToken, mintToken } from '../../lib/key/token.ts'
 import { readScopes } from '../../lib/scope/canonical.ts'
@@ -7,13 +8,24 @@ import { HOUR } from '../../lib/time.ts'
 import type { PortalSessionReads } from '../../plugins/platform/contract/portal-sessions.ts'
 import type { AccountReads } from '../../plugins/store/contract/accounts.ts'
 import { httpError } from '../operations/errors.ts'
-import type { Platform } from '../platform.ts'
 import type { PortalPrincipal } from './principal.ts'
 
 /** Lifetime of a session of the portal, however much it is used. */
 export const PORTAL_SESSION_LIFE: Millis = HOUR
 
-type Branded = Pick<Platform, 'catalogue'>
+/** The part of a platform that names this service: the brand. */
+interface Branded {
+  readonly catalogue: { readonly service: string }
+}
+
+/** The part of a platform that keeps sessions. */
+interface Keeping extends Branded {
+  readonly store: {
+    readonly portalSessions: PortalSessionReads
+    readonly accounts: Pick<AccountReads, 'get'>
+  }
+  readonly clock: Pick<Clock, 'now'>
+}
 
 /** What a value is good for; each has a prefix of its own, and keys have a third. */
 export type PortalValue = 'link' | 'session'
@@ -26,7 +38,7 @@ function prefixOf({ catalogue }: Branded, of: PortalValue): string {
 
 /** A new value, of the form of a key's; its hash alone is stored. */
 export function mintPortalValue(
-  platform: Pick<Platform, 'catalogue' | 'random'>,
+  platform: Branded & { readonly random: RandomBytes },
   of: PortalValue,
 ): { readonly value: string; readonly hash: string } {
   const { value } = mintToken(prefixOf(platform, of), platform.random)
@@ -53,7 +65,7 @@ export function isPortalToken(platform: Branded, token: string): boolean {
  * @throws KeyhookError `session_expired`, `account_suspended`
  */
 export async function resumePortalSession(
-  platform: Pick<Platform, 'catalogue' | 'store' | 'clock'>,
+  platform: Keeping,
   token: string,
 ): Promise<PortalPrincipal> {
   const { store, clock } = platform

@@ -38,8 +38,8 @@ export interface UserPrincipal extends Acting {
 }
 
 /**
- * Somebody of an account for whom its embedder or operator opened the portal, with the scopes that they chose. It
- * may call the operations that say so, and no other.
+ * Somebody of an account in the portal, with the scopes that the operator or the embedder gave to its link. It may
+ * call the operations that say so, and no other.
  */
 export interface PortalPrincipal extends Acting {
   readonly type: 'portal'

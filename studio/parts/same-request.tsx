@@ -15,7 +15,7 @@ export function SameRequest({
   readonly command: string
 }) {
   const { isStudio } = useReach()
-  // Whom somebody else's product shows this has no command line of ours, nor, maybe, a way to this address.
+  // A customer of somebody else's product has no command line of ours, nor, maybe, a way to this address.
   if (!isStudio) return null
   const address = new URL(`..${path}`, document.baseURI).href
   const curl = `curl -X ${method} ${address} -H "Authorization: Bearer $KEYHOOK_KEY" -H 'Content-Type: application/json' -d ${quote(JSON.stringify(body))}`
