@@ -194,7 +194,7 @@ await t.test('loaded again, it says what to do; ended, too', async (t) => {
 async function startEmbedder(t: Test, port: number): Promise<string> {
   const server = createServer((request, response) => {
     const { searchParams } = new URL(request.url ?? '/', originOf(port))
-    const [link = ''] = [searchParams.get('frame') ?? '']
+    const link = searchParams.get('frame') ?? ''
     response.setHeader('content-type', 'text/html; charset=utf-8')
     response.end(
       `<!doctype html><title>A product</title><iframe title="Keys" width="900" height="700" ` +
