@@ -36,7 +36,7 @@ import { openListener } from './listener/listener.ts'
 import { API_LIMITS, reportRefusals } from './listener/refusals.ts'
 import { apiPages } from './openapi/pages.ts'
 import type { Platform } from './platform.ts'
-import { serveStudio } from './studio/serve.ts'
+import { servePortal, serveStudio } from './studio/serve.ts'
 import { servePages } from './studio/setup-page.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
@@ -245,6 +245,7 @@ async function openParts(
   // A test creates its own users: nobody follows a link.
   const needsUser = api && (config.mode !== 'test' || email !== undefined)
   const setupLink = needsUser ? await ensureFirstUser(platform, owner) : undefined
+  const { brand, brandColor: color } = config
   const pages = [
     frontPage(platform.catalogue, () => hasUser(platform.store.accounts)),
     documents({
@@ -253,12 +254,8 @@ async function openParts(
       ...cardPages(platform),
     }),
     servePages(),
-    serveStudio({
-      brand: config.brand,
-      color: config.brandColor,
-      baseUrl,
-      previews: platform.appsHosting?.urlOf('*'),
-    }),
+    serveStudio({ brand, color, baseUrl, previews: platform.appsHosting?.urlOf('*') }),
+    servePortal({ brand, color, baseUrl, frameAncestors: config.portalFrameAncestors }),
   ]
   const app = createApp({
     platform,

@@ -1,7 +1,10 @@
 import { createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { appRoutes } from './apps/routes.ts'
+import { keyRoutes } from './keys/routes.ts'
 import { operatorRoutes } from './operator/routes.ts'
-import { inside, root, textsOf } from './shell/root.tsx'
+import { inside } from './shell/inside.ts'
+import { root, textsOf } from './shell/root.tsx'
+import { webhookRoutes } from './webhooks/routes.ts'
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -14,64 +17,6 @@ const home = createRoute({
   getParentRoute: () => inside,
   path: '/',
   component: lazyRouteComponent(() => import('./home/page.tsx'), 'Page'),
-})
-
-const keys = createRoute({
-  getParentRoute: () => inside,
-  path: '/keys',
-  validateSearch: textsOf('status'),
-  component: lazyRouteComponent(() => import('./keys/list.tsx'), 'Page'),
-})
-
-const newKey = createRoute({
-  getParentRoute: () => inside,
-  path: '/keys/new',
-  component: lazyRouteComponent(() => import('./keys/create.tsx'), 'Page'),
-})
-
-const key = createRoute({
-  getParentRoute: () => inside,
-  path: '/keys/$keyId',
-  component: lazyRouteComponent(() => import('./keys/detail.tsx'), 'Page'),
-})
-
-const webhooks = createRoute({
-  getParentRoute: () => inside,
-  path: '/webhooks',
-  component: lazyRouteComponent(() => import('./webhooks/list.tsx'), 'Page'),
-})
-
-const newWebhook = createRoute({
-  getParentRoute: () => inside,
-  path: '/webhooks/new',
-  validateSearch: textsOf('language', 'framework'),
-  component: lazyRouteComponent(() => import('./webhooks/create.tsx'), 'Page'),
-})
-
-const webhook = createRoute({
-  getParentRoute: () => inside,
-  path: '/webhooks/$webhookId',
-  validateSearch: textsOf('status', 'type', 'event'),
-  component: lazyRouteComponent(() => import('./webhooks/detail.tsx'), 'Page'),
-})
-
-const receiver = createRoute({
-  getParentRoute: () => inside,
-  path: '/webhooks/$webhookId/receiver',
-  validateSearch: textsOf('language', 'framework'),
-  component: lazyRouteComponent(() => import('./webhooks/receiver.tsx'), 'Page'),
-})
-
-const webhookSettings = createRoute({
-  getParentRoute: () => inside,
-  path: '/webhooks/$webhookId/settings',
-  component: lazyRouteComponent(() => import('./webhooks/settings.tsx'), 'Page'),
-})
-
-const delivery = createRoute({
-  getParentRoute: () => inside,
-  path: '/webhooks/$webhookId/deliveries/$deliveryId',
-  component: lazyRouteComponent(() => import('./webhooks/delivery.tsx'), 'Page'),
 })
 
 const events = createRoute({
@@ -124,15 +69,8 @@ const pages = [
   ...appRoutes,
   billing,
   ledger,
-  keys,
-  newKey,
-  key,
-  webhooks,
-  newWebhook,
-  webhook,
-  receiver,
-  webhookSettings,
-  delivery,
+  ...keyRoutes(inside),
+  ...webhookRoutes(inside),
   events,
   event,
   audit,

@@ -15,6 +15,8 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1000,
     rolldownOptions: {
+      // Two pages, and two sets of pages behind them; what they share is one file.
+      input: ['./index.html', './portal.html'],
       onLog(level, log, report) {
         // "use client" means nothing to an application without a server of its own.
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log)

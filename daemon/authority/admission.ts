@@ -16,10 +16,12 @@ import { allows, requiredScope } from '../../lib/scope/cover.ts'
 import type { ScopeUniverse } from '../../lib/scope/syntax.ts'
 import type { Instant, Millis } from '../../lib/time.ts'
 import { MINUTE } from '../../lib/time.ts'
+import type { PlatformTx } from '../../plugins/platform/contract.ts'
 import type { Store, StoreTx } from '../../plugins/store/contract.ts'
 import { httpError } from '../operations/errors.ts'
 import type { KeyPrincipal, Principal } from './principal.ts'
 import { standsOperatorSession } from './operator-session.ts'
+import { requirePortalSession } from './portal-session.ts'
 import { isPinned, requireScope } from './principal.ts'
 
 /** Callers that an operation allows. */
@@ -32,16 +34,20 @@ type NamedAccess =
   /** A signed-in user, or the operator on behalf of an account: never a key. */
   | 'owner'
   | 'operator'
+  /** A session of the portal. */
+  | 'portal'
   | 'public'
 
 /** A key with the scope, a signed-in user, or the operator on behalf of an account. */
-interface ScopedAccess {
+export interface ScopedAccess {
   readonly scope: string
   readonly pinned: 'allowed' | 'refused'
   /** Path parameter that names a key: a key needs no scope to act on itself. */
   readonly self?: string
   /** The operator may also act without an account, for the whole service. */
   readonly service?: boolean
+  /** A session of the portal may call it too, with the scope. */
+  readonly portal?: boolean
 }
 
 type Params = Readonly<Record<string, string>>
@@ -61,7 +67,7 @@ export interface Admission {
    * @param principal undefined for an anonymous caller of what is public
    * @throws KeyhookError
    */
-  confirm(tx: StoreTx, principal: Principal | undefined, now: Instant): Promise<void>
+  confirm(tx: PlatformTx, principal: Principal | undefined, now: Instant): Promise<void>
 }
 
 export function admissionTo(
@@ -89,6 +95,10 @@ export function admissionTo(
         const stands = await standsOperatorSession(tx.accounts, principal.session)
         if (!stands || principal.session.expires_at <= now) throw httpError('session_expired')
       }
+      if (principal?.type === 'portal') {
+        await requireAccount(tx, principal.account_id)
+        await requirePortalSession(tx.portalSessions, principal, now)
+      }
     },
   }
 }
@@ -110,7 +120,19 @@ export function mayCall(principal: Principal, access: Access, universe: ScopeUni
 }
 
 function checkOf(access: Access, universe: ScopeUniverse): Check {
-  return typeof access === 'object' ? scopedCheck(access, universe) : CHECKS[access]
+  const check = typeof access === 'object' ? scopedCheck(access, universe) : CHECKS[access]
+  if (isOfPortal(access)) return check
+  return (principal, params) => {
+    if (principal.type === 'portal') throw httpError('outside_portal')
+    check(principal, params)
+  }
+}
+
+/** Closed by default: an operation that says nothing of the portal is not one of its own. */
+export function isOfPortal(access: Access): boolean {
+  return typeof access === 'object'
+    ? access.portal === true
+    : access === 'portal' || access === 'public'
 }
 
 type Check = (principal: Principal, params: Params) => void
@@ -128,6 +150,9 @@ const CHECKS: Readonly<Record<NamedAccess, Check>> = {
   },
   operator(principal) {
     if (principal.type !== 'operator') throw httpError('operator_required')
+  },
+  portal(principal) {
+    if (principal.type !== 'portal') throw httpError('portal_session_required')
   },
   public: () => undefined,
 }
@@ -254,6 +279,8 @@ export async function isStillAllowed(
   if (created_by.type === 'operator') return true
   if (await isSuspended(tx, account_id)) return false
   if (created_by.type === 'user') return true
+  // The portal asks for no such work.
+  if (created_by.type === 'portal') return false
   const chain = await tx.keys.chain(account_id, created_by.id ?? '')
   if (chain.length === 0 || endOfChain(chain, now) !== undefined) return false
   const { scopes, pins } = effectiveAuthority(chain)

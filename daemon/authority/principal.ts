@@ -8,8 +8,8 @@ import type { Creator, KeyRecord } from '../../lib/key/record.ts'
 import type { OperatorSession } from './operator-session.ts'
 import { networkOf } from '../limits/network.ts'
 
-/** The caller of an operation. Every principal except a key has full authority over its account. */
-export type Principal = KeyPrincipal | UserPrincipal | OperatorPrincipal
+/** The caller of an operation. A user and the operator have full authority over their account. */
+export type Principal = KeyPrincipal | UserPrincipal | PortalPrincipal | OperatorPrincipal
 
 interface Acting {
   readonly authority: Authority
@@ -37,6 +37,22 @@ export interface UserPrincipal extends Acting {
   stands?(tx: StoreTx): Promise<boolean>
 }
 
+/**
+ * Somebody of an account in the portal, with the scopes that the operator or the embedder gave to its link. It may
+ * call the operations that say so, and no other.
+ */
+export interface PortalPrincipal extends Acting {
+  readonly type: 'portal'
+  readonly account_id: string
+  readonly session: {
+    /** Neither its value nor a part of it. */
+    readonly id: string
+    /** Stored hash of its value. */
+    readonly hash: string
+    readonly expires_at: Instant
+  }
+}
+
 /** Whoever runs the daemon, on behalf of an account or of none. */
 export interface OperatorPrincipal extends Acting {
   readonly type: 'operator'
@@ -49,6 +65,7 @@ export interface OperatorPrincipal extends Acting {
 export function creatorOf(principal: Principal): Creator {
   if (principal.type === 'key') return { type: 'key', id: principal.key.id }
   if (principal.type === 'user') return { type: 'user', id: principal.user_id }
+  if (principal.type === 'portal') return { type: 'portal', id: principal.session.id }
   return { type: 'operator', id: null }
 }
 
@@ -76,16 +93,14 @@ export function isAccountId(text: unknown): text is string {
   return typeof text === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(text)
 }
 
-/** Name that requests are counted under: a key, a user, the operator, or an anonymous caller's network. */
+/** Name that requests are counted under: a key, a user, a session of the portal, the operator, or an anonymous caller's network. */
 export function callerOf(principal: Principal | undefined, ip: string): string {
   if (principal === undefined) return `network ${networkOf(ip)}`
-  if (principal.type === 'key') return `key ${principal.key.id}`
-  return principal.type === 'user'
-    ? `user ${principal.user_id}`
-    : `operator ${principal.account_id ?? ''}`
+  const { type, id } = creatorOf(principal)
+  return `${type} ${id ?? principal.account_id ?? ''}`
 }
 
-/** The account whose share a key or a user uses; undefined for the operator. */
+/** The account whose share a key, a user or a session of the portal uses; undefined for the operator. */
 export function memberAccountOf(principal: Principal | undefined): string | undefined {
   return principal === undefined || principal.type === 'operator' ? undefined : principal.account_id
 }

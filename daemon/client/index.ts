@@ -10,6 +10,7 @@ import {
   NAME,
   POSITIVE,
   declareArguments,
+  either,
   listOf,
   oneOf,
   optional,
@@ -33,8 +34,11 @@ export type { Served } from './routes.ts'
 export interface ClientOptions<Routed extends Route = RouteOf<Served>> {
   /** Address of the service, such as `http://127.0.0.1:8420`; a path before `/v1` is kept. */
   readonly baseUrl: string
-  /** A developer key, or the operator token. Default: the session of the browser, for a page of the service. */
-  readonly key?: string
+  /**
+   * A developer key, the operator token, or a session of the portal; a function is asked before each request. Default:
+   * the session of the browser, for a page of the service.
+   */
+  readonly key?: string | (() => string | undefined)
   /** Account that the operator acts for. */
   readonly account?: string
   /** Whose session of the browser, without a key. Default: that of its user. */
@@ -52,7 +56,7 @@ const DEFAULT_TIMEOUT = 60_000
 const readClient = declareArguments('createClient', {
   options: optionsOf({
     baseUrl: NAME,
-    key: optional(NAME),
+    key: optional(either(NAME, FUNCTION)),
     account: optional(NAME),
     session: optional(oneOf('user', 'operator')),
     timeout: optional(POSITIVE),

@@ -44,7 +44,7 @@ function readRetryAfter(text: string, now: number): number | undefined {
 /** Dependencies of sending; `createClient` has a default for each. */
 export interface SendPorts {
   readonly baseUrl: string
-  readonly key: string | undefined
+  readonly key: string | (() => string | undefined) | undefined
   readonly account: string | undefined
   readonly session?: 'user' | 'operator' | undefined
   /** Timeout of one attempt in milliseconds. */
@@ -110,9 +110,10 @@ function headersOf(
   { method, body }: ApiRequest,
   { idempotencyKey }: CallOptions,
 ): Headers {
+  const bearer = typeof key === 'function' ? key() : key
   return new Headers({
     Accept: 'application/json',
-    ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
+    ...(bearer === undefined ? {} : { Authorization: `Bearer ${bearer}` }),
     ...(account === undefined ? {} : { 'Keyhook-Account': account }),
     ...(session === 'operator' ? { 'Keyhook-Operator': 'session' } : {}),
     // `fetch` chooses the boundary of a multipart body anew for each attempt.
@@ -142,6 +143,8 @@ async function attemptOnce(
       method,
       headers,
       ...(body === undefined ? {} : { body }),
+      // A key acts alone: the cookies of a browser have no part in it.
+      ...(headers.has('Authorization') ? { credentials: 'omit' } : {}),
       signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
       // The key must not be sent to wherever the service redirects.
       redirect: 'manual',

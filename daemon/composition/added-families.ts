@@ -95,6 +95,9 @@ function requireOperation(name: string, one: Operation, { scopes, errors }: Fami
   if (typeof access === 'object' && !isDeclared(access.scope, { ...SPEC_SCOPES, ...scopes })) {
     throw new TypeError(`${id} needs the scope ${access.scope}, which nobody declares`)
   }
+  if (access === 'portal' || (typeof access === 'object' && access.portal === true)) {
+    throw new TypeError(`${id} cannot be one of the portal: it has keys and webhooks alone`)
+  }
   if (isTool(one.agent) && one.agent.default === true) {
     throw new TypeError(`${id} cannot be a tool by default: clients choose the toolset`)
   }

@@ -25,6 +25,7 @@ import {
   parseEventTypes,
   parseNameServers,
   parseOperatorToken,
+  parseOrigins,
   parseOwnerEmail,
   parseOwnerPassword,
   parsePlugin,
@@ -197,6 +198,13 @@ export const SETTINGS = {
     fallback: '#3b5bdb',
     parse: parseColor,
   }),
+  portalFrameAncestors: {
+    env: 'KEYHOOK_PORTAL_FRAME_ANCESTORS',
+    doc: 'Origins whose pages may show the portal in a frame, comma separated: https://app.example.com. http is for loopback.',
+    shown: 'none',
+    fallback: [],
+    parse: parseOrigins,
+  } satisfies Setting<readonly string[]>,
   scopes: {
     env: 'KEYHOOK_SCOPES',
     doc: 'Your own scope families, such as orders:read|write,invoices:read.',

@@ -48,6 +48,26 @@ export function parseAppsUrl(text: string): string {
   return origin
 }
 
+/** Exact origins of pages: over https, or on this machine. Each is a source expression that permits nothing else. */
+export function parseOrigins(text: string): readonly string[] {
+  const origins = elementsOf(text)
+  if (origins.length <= MOST_ORIGINS && origins.every(isExactOrigin)) {
+    return [...new Set(origins)]
+  }
+  throw new Error(
+    `must be at most ${MOST_ORIGINS} origins, such as https://app.example.com, without paths and *; http is for loopback`,
+  )
+}
+
+/** They are in a header of every page. */
+const MOST_ORIGINS = 50
+
+function isExactOrigin(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null || url.origin !== text || /[^\x21-\x7e]|[*;,']/.test(text)) return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.has(url.hostname))
+}
+
 export function parsePort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
   throw new Error('must be a whole number from 0 to 65535')

@@ -37,7 +37,7 @@ export const STATE_ONLY: readonly StateOnly[] = [
   {
     code: 'invalid_scope',
     location: 'body.scopes',
-    operations: ['keys.create', 'keys.update'],
+    operations: ['keys.create', 'keys.update', 'portal.create_link'],
     reason: 'Which scopes exist depends on the families and settings.',
   },
   {
@@ -51,6 +51,11 @@ export const STATE_ONLY: readonly StateOnly[] = [
     location: 'body.keys[].scope',
     operations: ['keys.verify_batch'],
     reason: 'Which scopes exist depends on the families and settings.',
+  },
+  {
+    code: 'scope_not_of_portal',
+    location: 'body.scopes[]',
+    reason: 'Which families of scopes are its own depends on the settings.',
   },
   {
     code: 'in_past',

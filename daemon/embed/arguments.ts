@@ -27,6 +27,7 @@ import { MAX_KEY_LIMIT } from '../../lib/key/lifecycle.ts'
 import { INSTANT } from '../../lib/kinds.ts'
 import { isSequelize, sqliteFileOfKnex } from '../../plugins/registry.ts'
 import type { Requirement } from '../families/keys/need.ts'
+import { LINK_SECONDS } from '../families/portal/link.ts'
 import { isAccountId } from '../authority/principal.ts'
 import { SETTINGS } from '../config/settings.ts'
 import { APPS_ONLY, DAEMON_ONLY } from './options.ts'
@@ -117,6 +118,20 @@ function readCharge(name: string, work: Kinds): ReadArguments {
   const options = optionsOf({ transaction: given(TRANSACTION) })
   return declareArguments(`billing.${name}`, { work: optionsOf(work), options })
 }
+
+const LINK_SPAN: Kind = {
+  allowed: `a whole number of seconds, from ${LINK_SECONDS.least} to ${LINK_SECONDS.most}`,
+  accepts: (value) => POSITIVE.accepts(value) && Number(value) <= LINK_SECONDS.most,
+}
+
+export const readPortal = {
+  link: declareArguments('portal.link', {
+    accountId: ACCOUNT_ID,
+    // Undefined is refused: a variable that got lost would give more than it was meant to.
+    options: optionsOf({ scopes: given(listOf(TEXT)), expires_in: given(LINK_SPAN) }),
+  }),
+  end: declareArguments('portal.end', { accountId: ACCOUNT_ID }),
+} as const
 
 export const readBilling = {
   quote: readCharge('quote', { account_id: ACCOUNT_ID, ...PRICED }),

@@ -25,6 +25,7 @@ import { createLog } from '../telemetry/log.ts'
 import { joinTelemetry } from '../telemetry/sdk.ts'
 import type { ProcessTracing } from '../telemetry/tracing.ts'
 import { ownVersion } from '../machine/own-version.ts'
+import { servePortal } from '../studio/serve.ts'
 import { createUpdateAccount } from './accounts.ts'
 import { createEmbeddedBilling } from './billing.ts'
 import type { ServedFamily } from './families.ts'
@@ -44,6 +45,7 @@ import {
 import type { Keyhook, KeyhookOptions, ScopeFamilies, ScopeOf, TypedOptions } from './keyhook.ts'
 import { inCode, readGiven } from './options.ts'
 import { readPlugins, readProcessor } from './plugins.ts'
+import { createEmbeddedPortal } from './portal.ts'
 import { openStorage } from './storage.ts'
 import { createPublish } from './publish.ts'
 import type { Callback, RouteOptions, SignedIn } from './routes.ts'
@@ -63,6 +65,7 @@ export type {
   WorkToQuote,
 } from './billing.ts'
 export type { PlatformFamily, ServedFamily } from './families.ts'
+export type { LinkOptions, PortalLink } from './portal.ts'
 export type { PriceQuote } from '../billing/quote.ts'
 export type { Requirement } from '../families/keys/need.ts'
 export type { Keyhook, KeyhookOptions, ScopeFamilies, ScopeOf, TypedOptions } from './keyhook.ts'
@@ -192,10 +195,13 @@ function assemble(opened: Opened, { config, log, served, database, tracing }: Se
   const toNeed = createNeeds(universe)
   const transactions = createTransactions(store, database)
   const billing = createEmbeddedBilling(platform, transactions)
+  const portal = createEmbeddedPortal(platform)
   const pages = documents({
     ...apiPages(served, errorRows(served), platform.baseUrl),
     ...DONE_PAGE,
   })
+  const { brand, brandColor: color, portalFrameAncestors: frameAncestors } = config
+  const portalPage = servePortal({ brand, color, baseUrl: platform.baseUrl, frameAncestors })
   const routes = routesFor(served)
   let isWarned = config.baseUrl !== undefined
 
@@ -210,7 +216,7 @@ function assemble(opened: Opened, { config, log, served, database, tracing }: Se
       // The embedder's own server decides which hosts it accepts.
       hosts: undefined,
       operatorToken: config.operatorToken,
-      pages: [pages],
+      pages: [pages, portalPage],
       log,
       logRequests: config.logRequests,
       metrics,
@@ -290,6 +296,7 @@ function assemble(opened: Opened, { config, log, served, database, tracing }: Se
       },
     },
     accounts: { update: untilStopped(createUpdateAccount(platform)) },
+    portal: { link: untilStopped(portal.link), end: untilStopped(portal.end) },
     webhooks: { publish: untilStopped(createPublish(platform, transactions)) },
     billing: {
       quote: untilStopped(billing.quote),

@@ -7,6 +7,7 @@ import type { EmbeddedBilling } from './billing.ts'
 import type { EmbeddedOperation, PlatformFamily, ServedFamily } from './families.ts'
 import type { GivenSettings } from './options.ts'
 import type { ChosenPlugins } from './plugins.ts'
+import type { EmbeddedPortal, LinkOptions, PortalLink } from './portal.ts'
 import type { EventToPublish, Publish } from './publish.ts'
 import type { Callback, RouteOptions, fastifyOf, koaOf } from './routes.ts'
 import type { Transactions } from './transactions.ts'
@@ -50,6 +51,11 @@ export type ScopeOf<
   Families extends ScopeFamilies,
   Asked extends ServedFamily = never,
 > = string extends keyof Families ? string : ScopeIn<Families> | ServiceScope | AskedScope<Asked>
+
+/** A scope, or all actions of its family. */
+type ScopeText<Scope extends string> = Scope | `${FamilyIn<Scope>}:*`
+
+type FamilyIn<Scope extends string> = Scope extends `${infer Family}:${string}` ? Family : string
 
 type ScopeIn<Families extends ScopeFamilies> = string extends keyof Families
   ? string
@@ -100,6 +106,25 @@ export interface Keyhook<
      *   that a payment processor sells
      */
     update: UpdateAccount
+  }
+  /** Pages in which your customers manage their keys and webhooks, to be shown in a frame of yours. */
+  readonly portal: {
+    /**
+     * Creates a link that opens the portal for one of your accounts, once.
+     *
+     * @param options.scopes what the session may do, and give to keys; default: read and write keys and webhooks
+     * @param options.expires_in seconds until the link is no longer accepted, at most 3600; default 300
+     * @throws KeyhookError `invalid_scope`, `scope_not_of_portal`, `account_suspended`; TypeError for an option
+     *   of another name or type
+     * @example
+     * const { url } = await keyhook.portal.link('acme', { scopes: ['keys:read', 'keys:write'] })
+     */
+    link(
+      accountId: string,
+      options?: Omit<LinkOptions, 'scopes'> & { readonly scopes?: readonly ScopeText<Scope>[] },
+    ): Promise<PortalLink>
+    /** Ends the sessions of an account in the portal, and its unused links; returns their number. */
+    end: EmbeddedPortal['end']
   }
   readonly webhooks: {
     /**

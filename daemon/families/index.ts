@@ -14,6 +14,7 @@ import { filesFamily } from './files/family.ts'
 import { keysFamily } from './keys/family.ts'
 import { observeFamily } from './observe/family.ts'
 import { operatorFamily } from './operator/family.ts'
+import { portalFamily } from './portal/family.ts'
 import { sealsFamily } from './seals/family.ts'
 import { sendingFamily } from './sending/family.ts'
 import { settingsFamily } from './settings/family.ts'
@@ -37,6 +38,7 @@ export const FAMILIES: readonly Family[] = [
   sealsFamily,
   sendingFamily,
   operatorFamily,
+  portalFamily,
 ]
 
 const OF_DAEMONS: ReadonlySet<Family> = new Set([accountsFamily, appsFamily, operatorFamily])

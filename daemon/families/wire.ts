@@ -56,7 +56,7 @@ export const appId: z.ZodString = z
 
 /** Creator of a record. */
 export const creator: z.ZodObject = z.strictObject({
-  type: z.enum(['key', 'user', 'operator']),
+  type: z.enum(['key', 'user', 'operator', 'portal']),
   id: z.string().nullable(),
 })
 

@@ -8,6 +8,7 @@ import type { PlatformTx } from '../../plugins/platform/contract.ts'
 import { httpError } from '../operations/errors.ts'
 import type { Platform } from '../platform.ts'
 import type { Principal } from '../authority/principal.ts'
+import { creatorOf } from '../authority/principal.ts'
 import { writeBegun, writeInTurn } from '../queues/writes.ts'
 import type { CallContext } from './call-context.ts'
 import { LEASE, giveBack, keepClaim } from './claim.ts'
@@ -220,7 +221,6 @@ export function idempotencyOf(
 /** Two values of one key are one caller: a retry after a rotation finds the first response. */
 function ownerOf(principal: Principal | undefined): string {
   if (principal === undefined) return 'public'
-  const account = principal.account_id ?? ''
-  if (principal.type === 'key') return `${account} key ${principal.key.id}`
-  return principal.type === 'user' ? `${account} user ${principal.user_id}` : `${account} operator`
+  const { type, id } = creatorOf(principal)
+  return [principal.account_id ?? '', type, ...(id === null ? [] : [id])].join(' ')
 }

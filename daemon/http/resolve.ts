@@ -8,9 +8,15 @@ import { httpError } from '../operations/errors.ts'
 import { findAccount } from '../families/accounts/service.ts'
 import { operatorCookie, sessionCookie, resumeSession } from '../families/accounts/session.ts'
 import type { Platform } from '../platform.ts'
-import type { KeyPrincipal, OperatorPrincipal, Principal } from '../authority/principal.ts'
+import type {
+  KeyPrincipal,
+  OperatorPrincipal,
+  PortalPrincipal,
+  Principal,
+} from '../authority/principal.ts'
 import { isAccountId } from '../authority/principal.ts'
 import { standsOperatorSession } from '../authority/operator-session.ts'
+import { isPortalToken, resumePortalSession } from '../authority/portal-session.ts'
 import type { PrincipalResolver } from './state.ts'
 
 /** Whether a token is the operator's; always false without a configured token. */
@@ -34,7 +40,7 @@ const BEARER = /^bearer +([\x21-\x7e]+)$/i
 const OPERATOR_HEADER = 'keyhook-operator'
 
 /**
- * The daemon's resolver: a key or the operator token in `Authorization`, else the session cookie of the operator's
+ * The daemon's resolver: a key, a session of the portal or the operator token in `Authorization`, else the session cookie of the operator's
  * where the request asks for it, else a user's. Nothing is read from the query.
  *
  * @param options.operatorToken undefined: nobody is the operator on this listener
@@ -136,14 +142,15 @@ function bearerOf(ctx: Context): string | undefined {
   return token
 }
 
-/** Undefined for a token that is neither a key's nor the operator's. */
+/** Undefined for a token that is neither a key's, a session's of the portal, nor the operator's. */
 async function byToken(
   platform: Platform,
   isOperator: IsOperator,
   token: string,
   operator: () => Promise<OperatorPrincipal>,
-): Promise<KeyPrincipal | OperatorPrincipal | undefined> {
+): Promise<KeyPrincipal | PortalPrincipal | OperatorPrincipal | undefined> {
   if (token.startsWith(platform.names.keyPrefix)) return byKey(platform, token)
+  if (isPortalToken(platform, token)) return resumePortalSession(platform, token)
   return isOperator(token) ? operator() : undefined
 }
 

@@ -58,6 +58,7 @@ export function describeApi(
         developerKey: { type: 'http', scheme: 'bearer', description: 'A developer key.' },
         operator: { type: 'http', scheme: 'bearer', description: "The operator's token." },
         session: { type: 'apiKey', in: 'cookie', name: 'keyhook' },
+        portal: { type: 'http', scheme: 'bearer', description: 'A session of the portal.' },
       },
     },
   })
@@ -250,7 +251,9 @@ function securityOf({ access }: Operation): Record<string, string[]>[] {
   if (access === 'user') return [{ session: [] }]
   if (access === 'operator') return [{ operator: [] }]
   if (access === 'owner') return [{ session: [] }, { operator: [] }]
-  return [{ developerKey: [access.scope] }, { session: [] }, { operator: [] }]
+  if (access === 'portal') return [{ portal: [] }]
+  const portal = access.portal === true ? [{ portal: [] }] : []
+  return [{ developerKey: [access.scope] }, { session: [] }, { operator: [] }, ...portal]
 }
 
 /** Any JSON that the body parser accepts, except its depth limit. */

@@ -40,7 +40,7 @@ export function parametersOf(operation: Operation): ZodOpenApiParameters {
 /** As `idempotencyOf`, the resolver of principals and the conditions of files read them. */
 function headersOf({ method, access, effect, idempotency, cache }: Operation): z.ZodRawShape {
   const isRepeatable = method === 'POST' && access !== 'public' && effect !== 'read'
-  const isForAccount = access !== 'public' && access !== 'user' && access !== 'key'
+  const isForAccount = typeof access === 'object' || access === 'owner' || access === 'operator'
   const key = idempotency === 'required' ? IDEMPOTENCY_KEY : IDEMPOTENCY_KEY.optional()
   return {
     ...(isRepeatable ? { 'Idempotency-Key': key } : {}),

@@ -1,3 +1,4 @@
+import { isOfPortal } from '../authority/admission.ts'
 import type { Operation } from '../operations/operation.ts'
 import { READS } from '../operations/operation.ts'
 import { DEFAULT_BODY_LIMIT, TOKEN_BYTES } from '../limits/amounts.ts'
@@ -18,6 +19,8 @@ export function sharedErrors(operation: Operation): readonly string[] {
     ...(typeof access === 'object' ? SCOPE_ERRORS : []),
     ...(access === 'operator' ? ['operator_required'] : []),
     ...(access === 'user' ? ['session_required'] : []),
+    ...(access === 'portal' ? ['portal_session_required'] : []),
+    ...(isOfPortal(access) ? [] : ['outside_portal']),
     ...(access === 'owner' ? ['owner_required', 'account_required'] : []),
     ...(operation.stepUp === true ? ['step_up_required'] : []),
     ...(typeof access === 'object' && access.pinned === 'refused' ? ['key_pinned'] : []),

@@ -44,13 +44,14 @@ function exactly(kinds: Readonly<Record<string, Kind>>, allowed: string): Kind {
 }
 
 const ACCESS = either(
-  oneOf('key', 'user', 'owner', 'operator', 'public'),
+  oneOf('key', 'user', 'owner', 'operator', 'portal', 'public'),
   exactly(
     {
       scope: NAME,
       pinned: oneOf('allowed', 'refused'),
       self: optional(NAME),
       service: optional(BOOLEAN),
+      portal: optional(BOOLEAN),
     },
     "{ scope, pinned: 'allowed' or 'refused' }",
   ),

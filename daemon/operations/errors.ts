@@ -18,6 +18,8 @@ export type HttpErrorCode =
   | 'owner_required'
   | 'step_up_required'
   | 'key_required'
+  | 'outside_portal'
+  | 'portal_session_required'
   | 'csrf_failed'
   | 'foreign_origin'
   | 'account_not_found'
@@ -89,6 +91,14 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
   key_required: {
     status: 403,
     text: 'This operation shows the calling key; send a developer key.',
+  },
+  outside_portal: {
+    status: 403,
+    text: 'A session of the portal manages keys and webhooks; nothing else.',
+  },
+  portal_session_required: {
+    status: 403,
+    text: 'This operation shows or ends the calling session of the portal.',
   },
   csrf_failed: {
     status: 403,

@@ -20,6 +20,7 @@ const PAGES: Readonly<Record<string, readonly (readonly [text: string, page: str
   Embed: [
     ['In Node', 'embed'],
     ['In other languages', 'other-languages'],
+    ['A portal for customers', 'portal'],
     ['Test your integration', 'testing'],
     ['Caches of keys', 'key-caches'],
     ['Outbox', 'outbox'],

@@ -22,8 +22,10 @@ export function builtFile({ br, gzip }: Readonly<Record<Shipped, Buffer>>): Buil
 
 /** What Vite built. */
 export interface BuiltStudio {
-  /** The page, with places for the facts of a daemon. */
+  /** The page of Studio, with places for the facts of a daemon. */
   readonly page: string
+  /** The page of the portal, with the same places. */
+  readonly portal: string
   /** Hashed files by name. */
   readonly assets: ReadonlyMap<string, BuiltFile>
 }
@@ -35,9 +37,13 @@ const IN_EXECUTABLE = 'studio/'
 /** Reads the built application; undefined when this installation was built without it. */
 export async function readStudio(folder: string = FOLDER): Promise<BuiltStudio | undefined> {
   const files = isExecutable ? readAssets() : await readFolder(folder)
-  const page = files.get('index.html')
-  if (page === undefined) return undefined
-  return { page: page.toString('utf8'), assets: assetsOf(files) }
+  const [page, portal] = ['index.html', 'portal.html'].map((name) => files.get(name))
+  if (page === undefined || portal === undefined) return undefined
+  return {
+    page: page.toString('utf8'),
+    portal: portal.toString('utf8'),
+    assets: assetsOf(files),
+  }
 }
 
 function assetsOf(files: ReadonlyMap<string, Buffer>): ReadonlyMap<string, BuiltFile> {

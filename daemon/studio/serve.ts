@@ -1,6 +1,6 @@
 /**
- * Serves Studio at `/studio`: one page for every address of its own, hashed files, and the brand's style sheet. Files
- * are found by name in a map, never by joining paths.
+ * Serves Studio at `/studio` and the portal at `/portal`: one page for every address of its own, hashed files, and the
+ * brand's style sheet. Files are found by name in a map, never by joining paths.
  *
  * @module
  */
@@ -11,48 +11,68 @@ import { brandStyle } from './brand.ts'
 import type { BuiltFile, BuiltStudio, Shipped } from './files.ts'
 import { SHIPPED, readStudio } from './files.ts'
 
-export interface StudioOptions {
+export interface PageOptions {
   /** The brand, in lower case. */
   readonly brand: string
   /** Colour of the brand, `#rrggbb`. */
   readonly color: string
   /** Address that clients see; it may have a path. */
   readonly baseUrl: string
-  /** Source expression of the origins of previews, such as `https://*.apps.example.net`. Default: none. */
-  readonly previews?: string | undefined
   /** Default: what this installation was built with. */
   readonly read?: () => Promise<BuiltStudio | undefined>
 }
 
-/** Files of this origin only, and previews of apps in frames: nothing inline, and no frame around the page. */
-function policyOf(previews: string | undefined): string {
+export interface StudioOptions extends PageOptions {
+  /** Source expression of the origins of previews, such as `https://*.apps.example.net`. Default: none. */
+  readonly previews?: string | undefined
+}
+
+export interface PortalOptions extends PageOptions {
+  /** Origins whose pages may show it in a frame. */
+  readonly frameAncestors: readonly string[]
+}
+
+/** Files of this origin only, and previews of apps in frames: nothing inline. */
+function policyOf(frames: string, ancestors: string): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self'",
     "connect-src 'self'",
-    `frame-src ${previews ?? "'none'"}`,
+    `frame-src ${frames}`,
     "base-uri 'self'",
     "form-action 'none'",
-    "frame-ancestors 'none'",
+    `frame-ancestors ${ancestors}`,
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join('; ')
 }
 
-const HEADERS = {
-  'Content-Security-Policy': policyOf(undefined),
+const NONE = "'none'"
+
+const SHARED = {
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
-  'X-Frame-Options': 'DENY',
 } as const
 
-const PAGE = /^\/studio(\/(?!assets\/)[^.]*)?$/
-const ASSETS = '/studio/assets/'
-const BRAND = '/studio/brand.css'
+/** Of browsers that know no `frame-ancestors`, which the others follow alone. */
+const NO_FRAMES = { 'X-Frame-Options': 'DENY' } as const
+
+const HEADERS = {
+  ...SHARED,
+  ...NO_FRAMES,
+  'Content-Security-Policy': policyOf(NONE, NONE),
+} as const
+
+/** One of the pages that Vite built. */
+interface Place extends PageOptions {
+  readonly path: '/studio' | '/portal'
+  readonly pageOf: (built: BuiltStudio) => string
+  readonly headers: Readonly<Record<string, string>>
+}
 
 /**
  * Serves Studio; other requests continue.
@@ -60,18 +80,51 @@ const BRAND = '/studio/brand.css'
  * @example
  * app.use(serveStudio({ brand: 'service', color: '#3b5bdb', baseUrl }))
  */
-export function serveStudio(options: StudioOptions): Step {
-  const { brand, color, baseUrl, previews, read = readStudio } = options
+export function serveStudio({ previews = NONE, ...options }: StudioOptions): Step {
+  return serveAt({
+    ...options,
+    path: '/studio',
+    pageOf: ({ page }) => page,
+    headers: { ...HEADERS, 'Content-Security-Policy': policyOf(previews, NONE) },
+  })
+}
+
+/**
+ * Serves the portal, the only page that others may show in a frame; other requests continue.
+ *
+ * @example
+ * app.use(servePortal({ brand: 'service', color: '#3b5bdb', baseUrl, frameAncestors: ['https://app.example.com'] }))
+ */
+export function servePortal({ frameAncestors, ...options }: PortalOptions): Step {
+  const isFramed = frameAncestors.length > 0
+  return serveAt({
+    ...options,
+    path: '/portal',
+    pageOf: ({ portal }) => portal,
+    headers: {
+      ...SHARED,
+      ...(isFramed ? {} : NO_FRAMES),
+      'Content-Security-Policy': policyOf(NONE, isFramed ? frameAncestors.join(' ') : NONE),
+    },
+  })
+}
+
+function serveAt(place: Place): Step {
+  const { path, pageOf, brand, color, baseUrl, headers, read = readStudio } = place
+  const isBelow = new RegExp(`^${path}(/|$)`)
+  const isPage = new RegExp(`^${path}(/(?!assets/)[^.]*)?$`)
+  const assets = `${path}/assets/`
   const style = brandStyle(color)
-  const headers = { ...HEADERS, 'Content-Security-Policy': policyOf(previews) }
-  const base = `${new URL(baseUrl).pathname.replace(/\/+$/, '')}/studio/`
+  const base = `${new URL(baseUrl).pathname.replace(/\/+$/, '')}${path}/`
   const name = escapeHtml(brand.charAt(0).toUpperCase() + brand.slice(1))
   let reading: Promise<BuiltStudio | undefined> | undefined
-  const page = ({ page: text }: BuiltStudio): string =>
-    text.replaceAll('{{base}}', () => escapeHtml(base)).replaceAll('{{name}}', () => name)
+  const page = (built: BuiltStudio): string =>
+    pageOf(built)
+      .replaceAll('{{base}}', () => escapeHtml(base))
+      .replaceAll('{{name}}', () => name)
 
   return async function serveStudio(ctx, next) {
-    if (!/^\/studio(\/|$)/.test(ctx.path) || !['GET', 'HEAD'].includes(ctx.method)) return next()
+    if (!isBelow.test(ctx.path) || !['GET', 'HEAD'].includes(ctx.method)) return next()
     reading ??= read()
     const built = await reading.catch((error: unknown) => {
       // The next request tries again: a lack of descriptors ends.
@@ -79,10 +132,10 @@ export function serveStudio(options: StudioOptions): Step {
       throw error
     })
     if (built === undefined) return next()
-    const asset = built.assets.get(ctx.path.slice(ASSETS.length))
-    if (ctx.path.startsWith(ASSETS) && asset !== undefined) return sendAsset(ctx, asset)
-    if (ctx.path === BRAND) return sendStyle(ctx, style)
-    if (!PAGE.test(ctx.path)) return next()
+    const asset = built.assets.get(ctx.path.slice(assets.length))
+    if (ctx.path.startsWith(assets) && asset !== undefined) return sendAsset(ctx, asset)
+    if (ctx.path === `${path}/brand.css`) return sendStyle(ctx, style)
+    if (!isPage.test(ctx.path)) return next()
     ctx.set(headers)
     ctx.set('Cache-Control', 'no-store')
     ctx.type = 'text/html; charset=utf-8'

@@ -82,6 +82,7 @@ function spansOf({ events, audit, access }: Retention): Readonly<Record<Kind, Mi
     checkouts: PAYMENTS_TOLD_FOR,
     removed_files: 0,
     agent_tasks: ENDED_FOR,
+    portal_sessions: 0,
   }
 }
 

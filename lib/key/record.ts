@@ -5,8 +5,8 @@ import type { KeySecret } from './lifecycle.ts'
 
 /** Who created a record. */
 export interface Creator {
-  readonly type: 'key' | 'user' | 'operator'
-  /** The key's or user's id; null for the operator. */
+  readonly type: 'key' | 'user' | 'operator' | 'portal'
+  /** The id of the key, the user or the session of the portal; null for the operator. */
   readonly id: string | null
 }
 

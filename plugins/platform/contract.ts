@@ -53,6 +53,7 @@ export const PLATFORM_PURGE_KINDS = [
   'checkouts',
   'removed_files',
   'agent_tasks',
+  'portal_sessions',
 ] as const
 
 export type PlatformPurgeKind = (typeof PLATFORM_PURGE_KINDS)[number]

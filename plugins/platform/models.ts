@@ -34,6 +34,7 @@ import {
   PROCESSOR_SWEEPS,
   SUBSCRIPTIONS,
 } from './models/payments.ts'
+import { PORTAL_SESSIONS } from './models/portal-sessions.ts'
 import { SERVICES, SERVICE_SECRETS } from './models/services.ts'
 import { SIGN_IN } from './models/sign-in.ts'
 import { AGENT_MESSAGES, AGENT_PUSHES, AGENT_TASKS } from './models/tasks.ts'
@@ -85,4 +86,5 @@ export const MODELS = [
   AGENT_MESSAGES,
   AGENT_PUSHES,
   AGENT_TASKS,
+  PORTAL_SESSIONS,
 ] as const

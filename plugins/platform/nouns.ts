@@ -12,6 +12,7 @@ import { jobs } from './migrations/jobs.ts'
 import { ledger } from './migrations/ledger.ts'
 import { observations } from './migrations/observations.ts'
 import { payments } from './migrations/payments.ts'
+import { portalSessions } from './migrations/portal-sessions.ts'
 import { settings } from './migrations/settings.ts'
 import { tasks } from './migrations/tasks.ts'
 import { appReads, appWrites } from './sql/apps.ts'
@@ -21,6 +22,7 @@ import { editReads, editWrites } from './sql/edits.ts'
 import { fileReads, fileWrites } from './sql/files.ts'
 import { observationReads, observationWrites } from './sql/observations.ts'
 import { paymentReads, paymentWrites } from './sql/payments.ts'
+import { portalSessionReads, portalSessionWrites } from './sql/portal-sessions.ts'
 import type { ReadScope, WriteScope } from './sql/scope.ts'
 import { serviceReads, serviceWrites } from './sql/services.ts'
 import { signInReads, signInWrites } from './sql/sign-in.ts'
@@ -52,6 +54,11 @@ export const NOUNS = {
   payments: { migrations: payments, reads: paymentReads, writes: paymentWrites },
   hosting: { migrations: hosting, reads: hostingReads, writes: hostingWrites },
   tasks: { migrations: tasks, reads: taskReads, writes: taskWrites },
+  portalSessions: {
+    migrations: portalSessions,
+    reads: portalSessionReads,
+    writes: portalSessionWrites,
+  },
 } as const satisfies Readonly<Record<string, Noun>>
 
 /** In the order in which they were released, after all of the core's. */

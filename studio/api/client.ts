@@ -1,8 +1,19 @@
 import { QueryClient } from '@tanstack/react-query'
 import { createClient } from 'keyhook/client'
 
-/** The service that this page belongs to: one level above `<base>`, with the session of the browser. */
-export const api = createClient({ baseUrl: new URL('..', document.baseURI).href })
+/** The session of the portal, in this variable alone; undefined for the session of the browser. */
+let bearer: string | undefined
+
+/** Every call from now on acts with a session of the portal; undefined: with none. */
+export function actWith(session: string | undefined): void {
+  bearer = session
+}
+
+/** The service that this page belongs to: one level above `<base>`, with the session of the browser or of the portal. */
+export const api = createClient({
+  baseUrl: new URL('..', document.baseURI).href,
+  key: () => bearer,
+})
 
 /** The client repeats what is safe to repeat, so queries do not. */
 export const queries = new QueryClient({
@@ -42,6 +53,7 @@ export type Session = Answer<typeof api.accounts.session>
 export type AuditEntry = Answer<typeof api.audit.list>['data'][number]
 export type UserSession = Answer<typeof api.accounts.listSessions>['data'][number]
 export type Member = Answer<typeof api.accounts.listMembers>['data'][number]
+export type PortalSession = Answer<typeof api.portal.session>
 export type Account = Answer<typeof api.accounts.get>
 export type ServiceStatus = Answer<typeof api.operator.status>
 export type SettingInForce = Answer<typeof api.operator.settings>['data'][number]

@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { inside, textsOf } from '../shell/root.tsx'
+import { inside } from '../shell/inside.ts'
+import { textsOf } from '../shell/root.tsx'
 
 const apps = createRoute({
   getParentRoute: () => inside,

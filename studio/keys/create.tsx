@@ -10,6 +10,7 @@ import { PageFrame } from '../parts/page.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { SameRequest } from '../parts/same-request.tsx'
 import { quote } from '../parts/shell.ts'
+import { useReach } from '../shell/reach.ts'
 import { ShownOnce } from '../parts/shown-once.tsx'
 import { PRESETS, ScopeTree } from './scopes.tsx'
 
@@ -25,15 +26,22 @@ const LIVES = [
 const KEYS = [{ name: 'Keys', to: '/keys' }]
 
 export function Page() {
-  const service = useQuery({ queryKey: ['discovery', 'show'], queryFn: () => api.discovery.show() })
+  const { delegable } = useReach()
   return (
     <PageFrame title="New key" crumbs={KEYS}>
-      <Loaded query={service}>{({ scopes }) => <Form scopes={scopes} />}</Loaded>
+      {delegable === undefined ? <FormOfAll /> : <Form scopes={delegable} />}
     </PageFrame>
   )
 }
 
+function FormOfAll() {
+  const service = useQuery({ queryKey: ['discovery', 'show'], queryFn: () => api.discovery.show() })
+  return <Loaded query={service}>{({ scopes }) => <Form scopes={scopes} />}</Loaded>
+}
+
 function Form({ scopes: all }: { readonly scopes: readonly string[] }) {
+  const { isStudio, may } = useReach()
+  const presets = PRESETS.filter(([, given]) => given.every(may))
   const [name, setName] = useState('')
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set())
   const [apps, setApps] = useState<readonly string[]>([])
@@ -71,15 +79,17 @@ function Form({ scopes: all }: { readonly scopes: readonly string[] }) {
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
       />
-      <div role="group" aria-label="Presets" className="presets">
-        {PRESETS.map(([preset, scopes]) => (
-          <Button key={preset} size="xs" variant="default" onClick={() => choose(new Set(scopes))}>
-            {preset}
-          </Button>
-        ))}
-      </div>
+      {presets.length > 0 && (
+        <div role="group" aria-label="Presets" className="presets">
+          {presets.map(([preset, given]) => (
+            <Button key={preset} size="xs" variant="default" onClick={() => choose(new Set(given))}>
+              {preset}
+            </Button>
+          ))}
+        </div>
+      )}
       <ScopeTree all={all} chosen={chosen} choose={choose} />
-      <Pins chosen={apps} choose={setApps} />
+      {isStudio && <Pins chosen={apps} choose={setApps} />}
       <NativeSelect
         label="Expires after"
         value={days}

@@ -11,6 +11,7 @@ import { Loaded } from '../parts/loaded.tsx'
 import { Facts, PageFrame, Section } from '../parts/page.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { State } from '../parts/state.tsx'
+import { useReach } from '../shell/reach.ts'
 import { Authority } from './authority.tsx'
 import { Revoke } from './revoke.tsx'
 import { Rotate } from './rotate.tsx'
@@ -25,6 +26,7 @@ export function Page() {
   })
   const [open, setOpen] = useState<'rotate' | 'revoke'>()
   const key = query.data
+  const { may } = useReach()
   const isLive = key?.status === 'active' || key?.status === 'rotating'
   return (
     <PageFrame
@@ -32,7 +34,8 @@ export function Page() {
       crumbs={KEYS}
       state={key && <State of={key.status} />}
       actions={
-        isLive && (
+        isLive &&
+        may('keys:write') && (
           <>
             <Button onClick={() => setOpen('rotate')}>Rotate…</Button>
             <Button variant="default" onClick={() => setOpen('revoke')}>
@@ -54,6 +57,7 @@ export function Page() {
 }
 
 function Detail({ of: key }: { readonly of: KeyDetail }) {
+  const seesWebhooks = useReach().may('webhooks:read')
   return (
     <>
       <Facts
@@ -80,9 +84,13 @@ function Detail({ of: key }: { readonly of: KeyDetail }) {
         <ul>
           {key.webhooks.map((id) => (
             <li key={id}>
-              <Link to="/webhooks/$webhookId" params={{ webhookId: id }}>
-                {id}
-              </Link>
+              {seesWebhooks ? (
+                <Link to="/webhooks/$webhookId" params={{ webhookId: id }}>
+                  {id}
+                </Link>
+              ) : (
+                <code>{id}</code>
+              )}
             </li>
           ))}
         </ul>
@@ -93,6 +101,7 @@ function Detail({ of: key }: { readonly of: KeyDetail }) {
 
 /** Earlier values that still work, and the way to end them. */
 function Previous({ of: { id, previous_values } }: { readonly of: KeyDetail }) {
+  const { may } = useReach()
   const end = useAct(() => api.keys.endPrevious({ key_id: id }))
   return (
     <Section title="Previous values that still work">
@@ -104,14 +113,16 @@ function Previous({ of: { id, previous_values } }: { readonly of: KeyDetail }) {
         ))}
       </ul>
       {end.error !== null && <Problem error={end.error} />}
-      <Button
-        variant="default"
-        size="xs"
-        loading={end.isPending}
-        onClick={() => end.mutate(undefined)}
-      >
-        End previous values now
-      </Button>
+      {may('keys:write') && (
+        <Button
+          variant="default"
+          size="xs"
+          loading={end.isPending}
+          onClick={() => end.mutate(undefined)}
+        >
+          End previous values now
+        </Button>
+      )}
     </Section>
   )
 }

@@ -6,6 +6,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Empty, PageFrame } from '../parts/page.tsx'
 import { Filters } from '../parts/filters.tsx'
+import { useReach } from '../shell/reach.ts'
 import { State } from '../parts/state.tsx'
 import type { Column } from '../parts/table.tsx'
 import { List } from '../parts/table.tsx'
@@ -39,13 +40,16 @@ const COLUMNS: readonly Column<Key>[] = [
 export function Page() {
   const { status } = useSearch({ from: '/inside/keys' })
   const shown = status === 'all' ? 'all' : 'live'
+  const mayCreate = useReach().may('keys:write')
   return (
     <PageFrame
       title="Keys"
       actions={
-        <Button component={Link} to="/keys/new" leftSection={<Icon name="add" />}>
-          Create key
-        </Button>
+        mayCreate && (
+          <Button component={Link} to="/keys/new" leftSection={<Icon name="add" />}>
+            Create key
+          </Button>
+        )
       }
     >
       <Filters
@@ -70,9 +74,11 @@ export function Page() {
         empty={
           <Empty
             action={
-              <Button component={Link} to="/keys/new">
-                Create key
-              </Button>
+              mayCreate && (
+                <Button component={Link} to="/keys/new">
+                  Create key
+                </Button>
+              )
             }
             command="keyhook key create --name first --scopes apps:read"
           >

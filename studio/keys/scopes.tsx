@@ -1,4 +1,5 @@
 import { Checkbox } from '@mantine/core'
+import { covers, useReach } from '../shell/reach.ts'
 
 /** Purposes that many keys have, as sets of scopes. */
 export const PRESETS: readonly (readonly [name: string, scopes: readonly string[]])[] = [
@@ -8,17 +9,6 @@ export const PRESETS: readonly (readonly [name: string, scopes: readonly string[
   ['Deploy apps', ['apps:read', 'deploy:*']],
   ['Full access', ['*:*']],
 ]
-
-/** Whether a list of scopes already grants one: by itself, by its family, or by all families. */
-export function covers(held: ReadonlySet<string>, scope: string): boolean {
-  const [family, action] = scope.split(':')
-  return (
-    held.has(scope) ||
-    held.has('*:*') ||
-    held.has(`${family}:*`) ||
-    (action === 'read' && held.has('*:read'))
-  )
-}
 
 /** Actions by family, in the order of the service. */
 function familiesOf(scopes: readonly string[]): ReadonlyMap<string, readonly string[]> {
@@ -41,6 +31,7 @@ export function ScopeTree({
   readonly chosen: ReadonlySet<string>
   readonly choose: (scopes: ReadonlySet<string>) => void
 }) {
+  const { may } = useReach()
   const toggle = (scope: string, within: readonly string[] = []): void => {
     const next = new Set(chosen)
     if (next.delete(scope)) return choose(next)
@@ -55,14 +46,19 @@ export function ScopeTree({
         const single = actions.map((action) => `${family}:${action}`)
         return (
           <div key={family} role="group" aria-label={family} className="scope-family">
-            <Checkbox
-              label={<code>{family}</code>}
-              aria-label={`${family}: every action`}
-              checked={covers(chosen, whole)}
-              disabled={chosen.has('*:*')}
-              indeterminate={!covers(chosen, whole) && single.some((one) => covers(chosen, one))}
-              onChange={() => toggle(whole, single)}
-            />
+            {/* Who may not give actions of later releases gives each by itself. */}
+            {may(whole) ? (
+              <Checkbox
+                label={<code>{family}</code>}
+                aria-label={`${family}: every action`}
+                checked={covers(chosen, whole)}
+                disabled={chosen.has('*:*')}
+                indeterminate={!covers(chosen, whole) && single.some((one) => covers(chosen, one))}
+                onChange={() => toggle(whole, single)}
+              />
+            ) : (
+              <code>{family}</code>
+            )}
             {single.map((scope, at) => (
               <Checkbox
                 key={scope}

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Fragment, useEffect } from 'react'
 import { BRAND } from '../shell/brand.ts'
+import { useReach } from '../shell/reach.ts'
 
 export interface Crumb {
   readonly name: string
@@ -23,9 +24,10 @@ export function PageFrame({
   readonly actions?: ReactNode
   readonly children: ReactNode
 }) {
+  const { part } = useReach()
   useEffect(() => {
-    document.title = `${title} · ${BRAND} Studio`
-  }, [title])
+    document.title = `${title} · ${`${BRAND} ${part}`.trim()}`
+  }, [title, part])
   return (
     <>
       {crumbs.length > 0 && (
@@ -90,11 +92,12 @@ export function Empty({
   readonly action?: ReactNode
   readonly command?: string
 }) {
+  const { isStudio } = useReach()
   return (
     <div className="empty">
       <p>{children}</p>
       {action}
-      {command !== undefined && (
+      {isStudio && command !== undefined && (
         <p className="quiet">
           Or on the command line: <code>{command}</code>
         </p>

@@ -1,3 +1,4 @@
+import { useReach } from '../shell/reach.ts'
 import { Copyable } from './copyable.tsx'
 import { quote } from './shell.ts'
 
@@ -13,6 +14,9 @@ export function SameRequest({
   readonly body: object
   readonly command: string
 }) {
+  const { isStudio } = useReach()
+  // A customer of somebody else's product has no command line of ours, nor, maybe, a way to this address.
+  if (!isStudio) return null
   const address = new URL(`..${path}`, document.baseURI).href
   const curl = `curl -X ${method} ${address} -H "Authorization: Bearer $KEYHOOK_KEY" -H 'Content-Type: application/json' -d ${quote(JSON.stringify(body))}`
   return (

@@ -5,9 +5,12 @@ import type { ReactNode, SubmitEvent } from 'react'
 import { createContext, useCallback, useContext, useEffect, useState } from 'react'
 import { api } from '../api/client.ts'
 import { Problem } from '../parts/problem.tsx'
-import { isSignedOut, session } from './session.ts'
+import { isSignedOut, requireSameUser, session } from './session.ts'
 
-/** Runs a call; when the service asks for the password, asks the person in place and runs it again. */
+/**
+ * Runs a call for the user whose page this is; when the service asks for the password, asks the person in place and
+ * runs it again. Without a provider it just runs it.
+ */
 type Confirm = <T>(call: () => Promise<T>) => Promise<T>
 
 const Confirmation = createContext<Confirm>((call) => call())
@@ -30,7 +33,11 @@ function needOf(error: unknown): Asked['need'] | undefined {
 /** The dialog lies over the form that caused it, which keeps what was typed. */
 export function ConfirmProvider({ children }: { readonly children: ReactNode }) {
   const [asked, setAsked] = useState<Asked>()
-  const confirm: Confirm = useCallback(async (call) => {
+  const confirm: Confirm = useCallback(async (given) => {
+    const call: typeof given = async () => {
+      await requireSameUser()
+      return given()
+    }
     try {
       return await call()
     } catch (error) {

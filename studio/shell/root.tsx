@@ -1,26 +1,21 @@
-import { createRootRoute, createRoute, redirect } from '@tanstack/react-router'
-import { queries } from '../api/client.ts'
+import type { ParsedLocation } from '@tanstack/react-router'
+import { Link, createRootRoute, createRoute } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { Problem } from '../parts/problem.tsx'
-import { isSignedOut, session } from '../session/session.ts'
-import { Frame } from './frame.tsx'
 
 export const root = createRootRoute({ notFoundComponent: NotFound, errorComponent: Failed })
 
-/** Parent of every page that needs a session. */
-export const inside = createRoute({
-  getParentRoute: () => root,
-  id: 'inside',
-  component: Frame,
-  async beforeLoad({ location }) {
-    try {
-      await queries.ensureQueryData(session)
-    } catch (error) {
-      if (!isSignedOut(error)) throw error
-      const to = location.pathname === '/' ? undefined : location.publicHref
-      redirect({ to: '/sign-in', search: to === undefined ? {} : { to }, throw: true })
-    }
-  },
-})
+/** Parent of the pages that need a session, of one kind on one page: `admit` redirects whoever has none. */
+export function insideOf(component: () => ReactNode, admit: (at: ParsedLocation) => Promise<void>) {
+  return createRoute({
+    getParentRoute: () => root,
+    id: 'inside',
+    component,
+    beforeLoad: ({ location }) => admit(location),
+  })
+}
+
+export type Inside = ReturnType<typeof insideOf>
 
 /** Search parameters that are texts; others are dropped. */
 export function textsOf<const Name extends string>(...names: readonly Name[]) {
@@ -46,7 +41,7 @@ function NotFound() {
     <main className="alone">
       <h1>There is no such page</h1>
       <p>
-        <a href={document.baseURI}>Go to the first page</a>
+        <Link to="/">Go to the first page</Link>
       </p>
     </main>
   )

@@ -10,6 +10,7 @@ import { Loaded } from '../parts/loaded.tsx'
 import { Facts, PageFrame, Section } from '../parts/page.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { State } from '../parts/state.tsx'
+import { useReach } from '../shell/reach.ts'
 import { AttemptView } from './attempt.tsx'
 import { outcomeOf } from './cause.ts'
 import { Request } from './request.tsx'
@@ -37,6 +38,7 @@ export function Page() {
     refetchInterval: ({ state }) =>
       state.data === undefined || ENDED.has(state.data.status) ? false : 5000,
   })
+  const { may } = useReach()
   const retry = useAct(() => api.webhooks.retryDelivery({ webhook_id, delivery_id }))
   const delivery = query.data
   return (
@@ -53,6 +55,7 @@ export function Page() {
       state={delivery && <State of={delivery.status} />}
       actions={
         delivery &&
+        may('webhooks:write') &&
         ENDED.has(delivery.status) && (
           <Button loading={retry.isPending} onClick={() => retry.mutate(undefined)}>
             Resend delivery
@@ -73,6 +76,7 @@ function Detail({
   readonly of: Delivery
   readonly url: string | undefined
 }) {
+  const { isStudio, may } = useReach()
   const { id, event_id, attempts, next_attempt_at: next } = delivery
   return (
     <>
@@ -90,9 +94,13 @@ function Detail({
           ['Id', <Copyable key="id" text={id} what="id" />],
           [
             'Event',
-            <Link key="event" to="/events/$eventId" params={{ eventId: event_id }}>
-              {event_id}
-            </Link>,
+            isStudio ? (
+              <Link key="event" to="/events/$eventId" params={{ eventId: event_id }}>
+                {event_id}
+              </Link>
+            ) : (
+              <Copyable key="event" text={event_id} what="event id" />
+            ),
           ],
           ['Created', <FullInstant key="created" at={delivery.created_at} />],
         ]}
@@ -109,7 +117,11 @@ function Detail({
           </ol>
         </Section>
         <Section title="Request">
-          <Request event={event_id} url={url} />
+          {may('events:read') ? (
+            <Request event={event_id} url={url} />
+          ) : (
+            <p className="quiet">This session may not read what was sent.</p>
+          )}
         </Section>
       </div>
     </>

@@ -4,6 +4,7 @@ import { api } from '../api/client.ts'
 import { Copyable } from '../parts/copyable.tsx'
 import { FullInstant, Instant } from '../parts/instant.tsx'
 import { Facts, Section } from '../parts/page.tsx'
+import { useReach } from '../shell/reach.ts'
 import { causeOf } from './cause.ts'
 import { Deliveries } from './deliveries.tsx'
 import { WebhookFrame } from './frame.tsx'
@@ -15,6 +16,7 @@ export function Page() {
 }
 
 function Detail({ of: webhook }: { readonly of: Webhook }) {
+  const { may } = useReach()
   const latest = useQuery({
     queryKey: ['webhooks', 'list_deliveries', webhook.id, 'latest'],
     queryFn: () => api.webhooks.listDeliveries({ webhook_id: webhook.id, limit: 20 }),
@@ -42,9 +44,11 @@ function Detail({ of: webhook }: { readonly of: Webhook }) {
           ['Signing secret', <SigningSecret key="secret" of={webhook} />],
         ]}
       />
-      <Section title="Test">
-        <SendTest of={webhook} />
-      </Section>
+      {may('webhooks:write') && (
+        <Section title="Test">
+          <SendTest of={webhook} />
+        </Section>
+      )}
       <Section title="Deliveries">
         <Deliveries webhook={webhook.id} />
       </Section>

@@ -8,6 +8,7 @@ import { api } from '../api/client.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { PageFrame } from '../parts/page.tsx'
 import { State } from '../parts/state.tsx'
+import { useReach } from '../shell/reach.ts'
 import { stateOf } from './cause.ts'
 import { Disable, Enable } from './enable.tsx'
 import { RetryFailed } from './retry-failed.tsx'
@@ -33,6 +34,7 @@ export function WebhookFrame({ children }: { readonly children: (webhook: Webhoo
     queryFn: () => api.webhooks.get({ webhook_id }),
     refetchInterval: 10_000,
   })
+  const { may } = useReach()
   const [open, setOpen] = useState<'enable' | 'disable' | 'retry'>()
   const webhook = query.data
   const close = (): void => setOpen(undefined)
@@ -42,7 +44,7 @@ export function WebhookFrame({ children }: { readonly children: (webhook: Webhoo
       crumbs={WEBHOOKS}
       state={webhook && <State of={stateOf(webhook)} />}
       actions={
-        webhook?.status === 'disabled' ? (
+        !may('webhooks:write') ? undefined : webhook?.status === 'disabled' ? (
           <Button onClick={() => setOpen('enable')}>Enable…</Button>
         ) : (
           webhook && (

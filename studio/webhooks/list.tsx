@@ -6,6 +6,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Empty, PageFrame } from '../parts/page.tsx'
 import { State } from '../parts/state.tsx'
+import { useReach } from '../shell/reach.ts'
 import type { Column } from '../parts/table.tsx'
 import { List } from '../parts/table.tsx'
 import { stateOf } from './cause.ts'
@@ -36,13 +37,16 @@ function hostOf(url: string): string {
 }
 
 export function Page() {
+  const mayCreate = useReach().may('webhooks:write')
   return (
     <PageFrame
       title="Webhooks"
       actions={
-        <Button component={Link} to="/webhooks/new" leftSection={<Icon name="add" />}>
-          Add webhook
-        </Button>
+        mayCreate && (
+          <Button component={Link} to="/webhooks/new" leftSection={<Icon name="add" />}>
+            Add webhook
+          </Button>
+        )
       }
     >
       <List
@@ -56,9 +60,11 @@ export function Page() {
         empty={
           <Empty
             action={
-              <Button component={Link} to="/webhooks/new">
-                Add webhook
-              </Button>
+              mayCreate && (
+                <Button component={Link} to="/webhooks/new">
+                  Add webhook
+                </Button>
+              )
             }
             command="keyhook webhook create --url https://example.com/in --events '*'"
           >

@@ -7,6 +7,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { FullInstant } from '../parts/instant.tsx'
 import { STAYS, ShownOnce } from '../parts/shown-once.tsx'
 import { State } from '../parts/state.tsx'
+import { useReach } from '../shell/reach.ts'
 
 const OVERLAPS = [
   ['0', 'Not at all: it ends at once'],
@@ -23,14 +24,17 @@ function overlapOf({ previous_secret_valid_until: until }: Webhook): string | un
 /** The secret in force, a rotation in progress, and the way to rotate it. */
 export function SigningSecret({ of: webhook }: { readonly of: Webhook }) {
   const [isOpen, setOpen] = useState(false)
+  const { may } = useReach()
   const until = overlapOf(webhook)
   return (
     <>
       <span className="row-actions">
         <code>{webhook.secret_prefix}</code>
-        <Button size="xs" variant="default" onClick={() => setOpen(true)}>
-          Rotate secret…
-        </Button>
+        {may('webhooks:write') && (
+          <Button size="xs" variant="default" onClick={() => setOpen(true)}>
+            Rotate secret…
+          </Button>
+        )}
       </span>
       {until !== undefined && (
         <span className="overlap">

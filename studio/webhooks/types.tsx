@@ -3,6 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { Tokens } from '../parts/tokens.tsx'
+import { useReach } from '../shell/reach.ts'
 
 /** Names and descriptions of the event types that webhooks may name, by name. */
 export const eventTypes = queryOptions({
@@ -31,57 +32,69 @@ export function EventTypes({
   readonly chosen: readonly string[]
   readonly choose: (types: readonly string[]) => void
 }) {
-  const query = useQuery(eventTypes)
+  const readsTypes = useReach().may('events:read')
+  const query = useQuery({ ...eventTypes, enabled: readsTypes })
   const toggle = (type: string): void =>
     choose(chosen.includes(type) ? chosen.filter((one) => one !== type) : [...chosen, type])
   const isAll = chosen.includes('*')
   return (
     <fieldset>
       <legend>Event types</legend>
-      <Loaded query={query}>
-        {(types) => (
-          <>
-            {chosen.length > 0 && (
-              <p className="chosen">
-                Chosen: <code>{chosen.join(', ')}</code>
-              </p>
-            )}
-            <div className="types" tabIndex={0} role="group" aria-label="Event types">
-              <Checkbox
-                label="Every built-in type, also later ones"
-                checked={isAll}
-                onChange={() => toggle('*')}
-              />
-              {types.map(({ type, built_in, description }) => (
-                <Checkbox
-                  key={type}
-                  label={<code>{type}</code>}
-                  description={description}
-                  checked={chosen.includes(type) || (isAll && built_in)}
-                  disabled={isAll && built_in}
-                  onChange={() => toggle(type)}
-                />
-              ))}
-            </div>
-            <Tokens
-              label="Families"
-              description="order.* is every declared type that begins with order, also later ones."
-              example="order.*"
-              most={100}
-              values={chosen.filter(
-                (one) => one !== '*' && !types.some(({ type }) => type === one),
+      {!readsTypes && (
+        <Checkbox
+          label="Every built-in type, also later ones"
+          checked={isAll}
+          onChange={() => toggle('*')}
+        />
+      )}
+      {readsTypes && (
+        <Loaded query={query}>
+          {(types) => (
+            <>
+              {chosen.length > 0 && (
+                <p className="chosen">
+                  Chosen: <code>{chosen.join(', ')}</code>
+                </p>
               )}
-              proposed={familiesOf(types).map((value) => ({ value }))}
-              change={(others) =>
-                choose([
-                  ...chosen.filter((one) => one === '*' || types.some(({ type }) => type === one)),
-                  ...others,
-                ])
-              }
-            />
-          </>
-        )}
-      </Loaded>
+              <div className="types" tabIndex={0} role="group" aria-label="Event types">
+                <Checkbox
+                  label="Every built-in type, also later ones"
+                  checked={isAll}
+                  onChange={() => toggle('*')}
+                />
+                {types.map(({ type, built_in, description }) => (
+                  <Checkbox
+                    key={type}
+                    label={<code>{type}</code>}
+                    description={description}
+                    checked={chosen.includes(type) || (isAll && built_in)}
+                    disabled={isAll && built_in}
+                    onChange={() => toggle(type)}
+                  />
+                ))}
+              </div>
+              <Tokens
+                label="Families"
+                description="order.* is every declared type that begins with order, also later ones."
+                example="order.*"
+                most={100}
+                values={chosen.filter(
+                  (one) => one !== '*' && !types.some(({ type }) => type === one),
+                )}
+                proposed={familiesOf(types).map((value) => ({ value }))}
+                change={(others) =>
+                  choose([
+                    ...chosen.filter(
+                      (one) => one === '*' || types.some(({ type }) => type === one),
+                    ),
+                    ...others,
+                  ])
+                }
+              />
+            </>
+          )}
+        </Loaded>
+      )}
     </fieldset>
   )
 }

@@ -422,3 +422,29 @@ await t.test('an attempt that takes too long is a timeout, and may be repeated',
   clearInterval(alive)
   t.equal(asked, 3)
 })
+
+await t.test(
+  'a key may be asked for before each request, which then has no part in cookies',
+  async (t) => {
+    const sent: (readonly [authorization: string | null, credentials: string | undefined])[] = []
+    let key: string | undefined
+    const client = createClient({
+      baseUrl: 'http://a.example',
+      key: () => key,
+      fetch: (_, init) => {
+        sent.push([new Headers(init?.headers).get('authorization'), init?.credentials])
+        return Promise.resolve(Response.json({ data: [], has_more: false, next_cursor: null }))
+      },
+    })
+    await client.keys.list()
+    key = 'service_ps_one'
+    await client.keys.list()
+    key = undefined
+    await client.keys.list()
+    t.strictSame(sent, [
+      [null, undefined],
+      ['Bearer service_ps_one', 'omit'],
+      [null, undefined],
+    ])
+  },
+)

@@ -204,3 +204,62 @@ await t.test('a Keyhook that was stopped says so, and is not asked again', async
     t.match(refusal, { message: 'This Keyhook was stopped.' }, title)
   }
 })
+
+await t.test('the portal of a customer: a link, its session, and the end of it', async (t) => {
+  const portal = await createKeyhook({
+    dataDir: t.testdir(),
+    scopes: { orders: ['read', 'write'] },
+    baseUrl: 'https://shop.example.com/developer',
+    portalFrameAncestors: ['https://shop.example.com'],
+    logLevel: 'silent',
+  })
+  t.teardown(() => portal.stop())
+  const link = await portal.portal.link('acct_1', {
+    scopes: ['keys:*', 'orders:read'],
+    expires_in: 60,
+  })
+  t.strictSame(link.scopes, ['keys:*', 'orders:read'])
+  t.ok(link.expires_at > Date.now() + 50_000 && link.expires_at <= Date.now() + 60_000)
+  const [address, token = ''] = link.url.split('#token=')
+  t.equal(address, 'https://shop.example.com/developer/portal')
+  const api = portal.web({ prefix: '/developer' })
+  const at = (path: string) => `https://shop.example.com/developer${path}`
+  const page = await api(new Request(String(address)))
+  t.equal(page.status, 200)
+  t.match(page.headers.get('content-security-policy'), 'frame-ancestors https://shop.example.com;')
+  t.match(await page.text(), '<base href="/developer/portal/"')
+  const open = () =>
+    api(
+      new Request(at('/v1/portal/session'), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+        body: JSON.stringify({ token }),
+      }),
+    )
+  const opened = await open()
+  t.equal(opened.status, 201)
+  const session = (await opened.json()) as { token: string; delegable: string[] }
+  t.strictSame(session.delegable.sort(), ['keys:read', 'keys:write', 'orders:read'])
+  t.equal((await open()).status, 401, 'a link opens once')
+  const headers = { authorization: `Bearer ${session.token}`, 'content-type': 'application/json' }
+  const mint = (scopes: readonly string[]) =>
+    api(
+      new Request(at('/v1/keys'), {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ name: 'a customer', scopes }),
+      }),
+    )
+  const minted = await mint(['orders:read'])
+  t.equal(minted.status, 201)
+  const { key } = (await minted.json()) as { key: string }
+  t.equal((await mint(['orders:write'])).status, 403)
+  t.equal(await portal.portal.end('acct_1'), 1)
+  t.equal((await mint(['orders:read'])).status, 401)
+  const { key: record } = await portal.keys.verify(key, { scope: 'orders:read' })
+  t.match(record, { account_id: 'acct_1', parent_id: null, created_by: { type: 'portal' } })
+  await t.rejects(portal.portal.link('acct_1', { scopes: ['*:*' as never] }), {
+    code: 'scope_not_of_portal',
+  })
+  await t.rejects(portal.portal.link('not an id'), TypeError)
+})

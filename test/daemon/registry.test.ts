@@ -33,7 +33,7 @@ await t.test('every operation declares who may call it, by a scope that exists',
   )
   for (const { id, access } of operations) {
     if (typeof access === 'object') t.ok(scopes.has(access.scope), `${id}: ${access.scope}`)
-    else t.ok(['key', 'user', 'owner', 'operator', 'public'].includes(access), id)
+    else t.ok(['key', 'user', 'owner', 'operator', 'portal', 'public'].includes(access), id)
   }
 })
 
@@ -169,7 +169,7 @@ await t.test(
     const { request, user, operator } = await world(t)
     for (const operation of mounted) {
       const path = pathOf(operation, {})
-      if (operation.access === 'key') continue
+      if (operation.access === 'key' || operation.access === 'portal') continue
       const as = operation.access === 'operator' ? operator : user
       const surprising = pathOf(operation, {}, { surprise: '1' })
       const query = await request(operation.method, surprising, {

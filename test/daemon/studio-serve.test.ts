@@ -6,15 +6,17 @@ import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from '
 import Koa from 'koa'
 import t from 'tap'
 import type { Test } from 'tap'
-import type { RequestState } from '../../daemon/http/state.ts'
+import { readConfig } from '../../daemon/config/config.ts'
+import type { RequestState, Step } from '../../daemon/http/state.ts'
 import { brandStyle, contrast } from '../../daemon/studio/brand.ts'
 import type { BuiltStudio } from '../../daemon/studio/files.ts'
 import { builtFile, readStudio } from '../../daemon/studio/files.ts'
-import { serveStudio } from '../../daemon/studio/serve.ts'
+import { servePortal, serveStudio } from '../../daemon/studio/serve.ts'
 
 const SCRIPT = 'console.log(1)'.repeat(50)
 const built: BuiltStudio = {
   page: '<base href="{{base}}"><title>{{name}} Studio</title>',
+  portal: '<base href="{{base}}"><title>{{name}}</title>',
   assets: new Map(
     ['index-a1.js', 'style-a1.css', 'icon-a1.svg'].map((name) => [
       name,
@@ -41,9 +43,13 @@ async function serve(
   t: Pick<Test, 'teardown'>,
   { baseUrl = 'http://127.0.0.1:8420', read = () => Promise.resolve(built), previews = '' } = {},
 ): Promise<Ask> {
-  const app = new Koa<RequestState>()
   const given = { brand: 'service', color: '#3b5bdb', baseUrl, read }
-  app.use(serveStudio({ ...given, previews: previews === '' ? undefined : previews }))
+  return listen(t, serveStudio({ ...given, previews: previews === '' ? undefined : previews }))
+}
+
+async function listen(t: Pick<Test, 'teardown'>, ...steps: readonly Step[]): Promise<Ask> {
+  const app = new Koa<RequestState>()
+  for (const step of steps) app.use(step)
   const handler = app.callback()
   const server = createServer((incoming, outgoing) => void handler(incoming, outgoing))
   server.listen(0, '127.0.0.1')
@@ -101,6 +107,77 @@ await t.test('previews of apps may be shown in frames, and no other page', async
   const policy = String(headers['content-security-policy'])
   t.match(policy, '; frame-src https://*.apps.example.net; ')
   t.notMatch(policy.replace('https://*.apps.example.net', ''), /unsafe|data:|blob:|https?:|\*/)
+})
+
+async function framedBy(t: Test, frameAncestors: readonly string[]): Promise<Ask> {
+  const given = { brand: 'service', color: '#3b5bdb', baseUrl: 'http://127.0.0.1:8420' }
+  const read = () => Promise.resolve(built)
+  return listen(t, serveStudio({ ...given, read }), servePortal({ ...given, read, frameAncestors }))
+}
+
+await t.test(
+  'the portal is framed by the origins that are named, and Studio by none',
+  async (t) => {
+    const named = ['https://app.example.com', 'http://localhost:3000']
+    const ask = await framedBy(t, named)
+    for (const path of ['/portal', '/portal/', '/portal/keys', '/portal/webhooks/a/deliveries/b']) {
+      const { status, headers, body } = await ask(path)
+      t.equal(status, 200, path)
+      t.equal(headers['cache-control'], 'no-store')
+      t.equal(String(body), '<base href="/portal/"><title>Service</title>')
+      const policy = String(headers['content-security-policy'])
+      t.match(policy, `; frame-ancestors ${named.join(' ')}; `)
+      t.match(policy, "script-src 'self'")
+      t.match(policy, "frame-src 'none'")
+      t.notMatch(policy, /unsafe|nonce|data:|blob:|\*/)
+      t.equal(headers['x-frame-options'], undefined, 'older browsers could not follow it')
+    }
+    for (const path of [
+      '/studio',
+      '/studio/keys',
+      '/portal/assets/index-a1.js',
+      '/portal/brand.css',
+    ]) {
+      const { status, headers } = await ask(path)
+      t.equal(status, 200, path)
+      t.match(headers['content-security-policy'], "frame-ancestors 'none'", path)
+      t.equal(headers['x-frame-options'], 'DENY', path)
+    }
+    for (const path of ['/portals', '/portal/index.html', '/portal/assets/none.js']) {
+      t.equal((await ask(path)).status, 404, path)
+    }
+  },
+)
+
+await t.test('without named origins nobody frames the portal', async (t) => {
+  const { headers } = await (await framedBy(t, []))('/portal')
+  t.match(headers['content-security-policy'], "frame-ancestors 'none'")
+  t.equal(headers['x-frame-options'], 'DENY')
+})
+
+await t.test('origins that frame the portal are exact', (t) => {
+  const of = (text: string) => readConfig({ KEYHOOK_PORTAL_FRAME_ANCESTORS: text })
+  t.strictSame(of('').portalFrameAncestors, [])
+  const good = ['https://app.example.com', 'https://a.example:8443', 'http://localhost:3000']
+  t.strictSame(of(good.join(', ')).portalFrameAncestors, good)
+  for (const bad of [
+    '*',
+    'https:',
+    'https://*.example.com',
+    'https://app.example.com/',
+    'https://app.example.com/path',
+    'http://app.example.com',
+    'https://user@app.example.com',
+    "https://a.example; script-src 'unsafe-inline'",
+    'https://a.example\r\nset-cookie: a=b',
+    'null',
+    'data:text/html,a',
+    'javascript:alert(1)',
+    Array.from({ length: 51 }, (_, at) => `https://a${at}.example`).join(','),
+  ]) {
+    t.throws(() => of(bad), /KEYHOOK_PORTAL_FRAME_ANCESTORS/, bad.slice(0, 40))
+  }
+  t.end()
 })
 
 await t.test('a hashed file is kept for ever, in the encoding that was asked for', async (t) => {

@@ -23,6 +23,7 @@ import { ledgerCases } from './ledger.ts'
 import { lookedAtCases } from './looked-at.ts'
 import { observationCases } from './observations.ts'
 import { paymentCases } from './payments.ts'
+import { portalSessionCases } from './portal-sessions.ts'
 import { probeCases } from './probes.ts'
 import { errorGroupCases } from './error-groups.ts'
 import { secretCases } from './secrets.ts'
@@ -62,4 +63,5 @@ export const platformCases: readonly PlatformCase[] = [
   ...paymentCases,
   ...hostingCases,
   ...taskCases,
+  ...portalSessionCases,
 ]

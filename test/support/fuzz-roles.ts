@@ -9,6 +9,7 @@ export type Role =
   | 'key of everything'
   | 'key without the scope'
   | 'pinned key'
+  | 'session of the portal'
   | 'operator for the account'
   | 'operator for none'
   | 'nobody'
@@ -48,11 +49,19 @@ export async function openRoles(
     const { body } = await send('/v1/keys', { name: 'a key', ...bounds }, owner)
     return { authorization: `Bearer ${String(body['key'])}` }
   }
+  const openPortal = async (): Promise<Headers> => {
+    const scopes = ['keys:*', 'webhooks:*', 'events:read']
+    const link = await send(`/v1/accounts/${account_id}/portal-links`, { scopes }, operator)
+    const [, token] = String(link.body['url']).split('#token=')
+    const { body } = await send('/v1/portal/session', { token }, {})
+    return { authorization: `Bearer ${String(body['token'])}` }
+  }
   return {
     user: { cookie, 'sec-fetch-site': 'same-origin' },
     'key of everything': await mint({ scopes: ['*:*'] }),
     'key without the scope': await mint({ scopes: ['observe:read'] }),
     'pinned key': await mint({ scopes: ['*:*'], apps: ['a1'] }),
+    'session of the portal': await openPortal(),
     'operator for the account': owner,
     'operator for none': operator,
     nobody: {},

@@ -8,7 +8,9 @@ export const auditRecord = z
     id: z.string(),
     at: instant,
     actor: z.strictObject({
-      type: z.string().meta({ description: 'key, user, operator, or processor for a payment.' }),
+      type: z
+        .string()
+        .meta({ description: 'key, user, operator, portal, or processor for a payment.' }),
       id: z.string().nullable(),
     }),
     action: z.string().meta({ description: 'Action, such as key.revoked.' }),

@@ -42,7 +42,8 @@ export async function publishLive(
 }
 
 function triggerOf({ created_by: { type, id } }: DeploymentRecord): Trigger {
-  return { type, key_id: type === 'key' ? id : null }
+  // The portal releases nothing.
+  return { type: type === 'portal' ? 'user' : type, key_id: type === 'key' ? id : null }
 }
 
 /** Publishes that a deployment failed or was canceled, in the unit of work that ended it. */

@@ -1,6 +1,6 @@
 import { kernelError } from '../../../lib/errors.ts'
 import type { Authority } from '../../../lib/grant/authority.ts'
-import { FULL_AUTHORITY, effectiveAuthority, withinPins } from '../../../lib/grant/authority.ts'
+import { effectiveAuthority, withinPins } from '../../../lib/grant/authority.ts'
 import { exceeds } from '../../../lib/grant/delegate.ts'
 import { endOfChain } from '../../../lib/key/lifecycle.ts'
 import { hashToken, mintToken } from '../../../lib/key/token.ts'
@@ -19,7 +19,7 @@ import { keyError } from './errors.ts'
 /** Caller that changes keys, read in the unit of work: never from a cache. */
 export interface Actor {
   readonly authority: Authority
-  /** The acting key; undefined for a user or the operator. */
+  /** The acting key; undefined for a user, a session of the portal or the operator. */
   readonly key: KeyRecord | undefined
   /** The least monthly budget of the acting key and those above it; null for no limit. */
   readonly monthly_budget_micros: number | null
@@ -34,7 +34,7 @@ export async function loadActor(
   previous: 'refuse previous' | 'allow previous' = 'refuse previous',
 ): Promise<Actor> {
   if (principal.type !== 'key') {
-    return { authority: FULL_AUTHORITY, key: undefined, monthly_budget_micros: null }
+    return { authority: principal.authority, key: undefined, monthly_budget_micros: null }
   }
   const chain = await liveChain(tx, principal.account_id, principal.key.id, now)
   const key = chain.at(-1)

@@ -1,11 +1,12 @@
 import { big, id, int, json, text, group, named, orNull, small } from '../../store/sql/columns.ts'
+import type { Creator } from '../../../lib/key/record.ts'
 import { defineModel } from '../model/define.ts'
 import type { METERS } from './observations.ts'
 import type { HoldState, LedgerAccount, LotSource, TransactionKind } from '../ledger/kinds.ts'
 
 /** Who caused a transaction. */
 export interface LedgerActor {
-  readonly type: 'key' | 'user' | 'operator' | 'processor' | 'system'
+  readonly type: Creator['type'] | 'processor' | 'system'
   /** The id of the key or user, the name of the processor; null for the operator and the system. */
   readonly id: string | null
 }

@@ -65,4 +65,11 @@ export const platformPurgesOf = (
     order: 'state_at, id',
     along: { table: t.agent_messages, by: 'task_id' },
   },
+  portal_sessions: {
+    table: t.portal_sessions,
+    key: 'id',
+    old: 'expires_at < $1',
+    by: 'instant',
+    order: 'expires_at, id',
+  },
 })

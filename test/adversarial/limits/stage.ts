@@ -39,6 +39,8 @@ export interface Caller extends Tenant {
   readonly key: string
   /** Headers of a signed-in user. */
   readonly session: Headers
+  /** Headers of a session of the portal. */
+  readonly portal: Headers
   /** The address of this machine that it comes from. */
   readonly from: string
 }
@@ -55,13 +57,34 @@ export async function openStage(t: Test): Promise<Stage> {
   const session = await attacked.signIn('attacker@example.com')
   const open = async (from: string, session: Headers): Promise<Caller> => {
     const tenant = await attacked.addTenant()
-    return { ...tenant, key: await tenant.mint(), session, from }
+    const portal = await openPortal(attacked, tenant, from)
+    return { ...tenant, key: await tenant.mint(), session, portal, from }
   }
   const attackers: Caller[] = []
   for (let n = 0; n < 10; n += 1) attackers.push(await open(NETWORKS.attackers, session))
   for (const attacker of attackers) await publishWide(attacked, attacker)
   const other = await open(NETWORKS.other, await attacked.signIn('other@example.com'))
   return { attacked, attackers, other }
+}
+
+/** Opens the portal of an account, as whoever follows its link does. */
+async function openPortal(
+  attacked: Attacked,
+  { owner, id }: Tenant,
+  from: string,
+): Promise<Headers> {
+  const post = async (path: string, headers: Headers, body: string): Promise<string> => {
+    const { status, text } = await attacked.send(
+      withBody({ method: 'POST', path, headers, from }, body),
+    )
+    if (status >= 300) throw new Error(text)
+    return text
+  }
+  const links = `/v1/accounts/${id}/portal-links`
+  const { url } = JSON.parse(await post(links, owner, '{}')) as { readonly url: string }
+  const [, token = ''] = url.split('#token=')
+  const opened = await post('/v1/portal/session', {}, JSON.stringify({ token }))
+  return bearer((JSON.parse(opened) as { readonly token: string }).token)
 }
 
 /** Publishes events that are as wide as they may be. */
@@ -138,6 +161,7 @@ const HEADERS: Readonly<Record<NamedAccess, (caller: Caller) => Headers>> = {
   user: ({ session }) => session,
   owner: ({ owner }) => owner,
   operator: ({ owner }) => owner,
+  portal: ({ portal }) => portal,
   public: () => ({}),
 }
 

@@ -97,6 +97,7 @@ export function daemonExports(keyhook: Keyhook, fetch: typeof globalThis.fetch) 
         },
       ],
       optional: ['0.key', '0.account', '0.timeout', '0.fetch', '0.routes'],
+      also: { '0.key': ['function'] },
       records: ['0.routes.0'],
     },
     './client#routesOf': {
@@ -150,6 +151,14 @@ export function keyhookMethods(token: string): Readonly<Record<string, readonly 
         also: { '1.key_limit': ['null'] },
       },
     ],
+    'portal.link': [
+      {
+        args: ['acct_1', { scopes: ['keys:read'], expires_in: 60 }],
+        optional: ['1'],
+        missing: ['1.scopes', '1.expires_in'],
+      },
+    ],
+    'portal.end': [{ args: ['acct_1'] }],
     'billing.quote': [charging({ account_id: 'acct_1', ...PRICED }, PRICED)],
     'billing.hold': [
       charging(

@@ -121,7 +121,7 @@ export const getEvent = operation({
   summary: 'Show one event',
   method: 'GET',
   path: '/v1/events/{event_id}',
-  access: { scope: 'events:read', pinned: 'allowed' },
+  access: { scope: 'events:read', pinned: 'allowed', portal: true },
   agent: { toolset: 'events' },
   emits: ['events'],
   input: { params: z.strictObject({ event_id: plainText }) },

@@ -25,7 +25,7 @@ export const listTypes = operation({
   summary: 'List the event types that webhooks may name, by name',
   method: 'GET',
   path: '/v1/event-types',
-  access: { scope: 'events:read', pinned: 'refused', service: true },
+  access: { scope: 'events:read', pinned: 'refused', service: true, portal: true },
   agent: { toolset: 'events' },
   emits: ['events'],
   input: {

@@ -23,7 +23,7 @@ export const createKey = operation({
   summary: 'Create a key; its value is shown once',
   method: 'POST',
   path: '/v1/keys',
-  access: { scope: 'keys:write', pinned: 'allowed' },
+  access: { scope: 'keys:write', pinned: 'allowed', portal: true },
   agent: { toolset: 'keys' },
   emits: ['keys'],
   input: { body: keyCreation },

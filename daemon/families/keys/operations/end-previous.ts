@@ -10,7 +10,7 @@ export const endPreviousValue = operation({
   summary: 'End all previous values of a rotated key now',
   method: 'DELETE',
   path: '/v1/keys/{key_id}/previous',
-  access: { scope: 'keys:write', pinned: 'allowed', self: 'key_id' },
+  access: { scope: 'keys:write', pinned: 'allowed', self: 'key_id', portal: true },
   agent: { toolset: 'keys' },
   emits: ['keys'],
   input: { params: keyParams },

@@ -12,7 +12,7 @@ export const revokeKey = operation({
   summary: 'Revoke a key and all its descendants at once',
   method: 'DELETE',
   path: '/v1/keys/{key_id}',
-  access: { scope: 'keys:write', pinned: 'allowed', self: 'key_id' },
+  access: { scope: 'keys:write', pinned: 'allowed', self: 'key_id', portal: true },
   agent: { toolset: 'keys' },
   emits: ['keys'],
   input: {

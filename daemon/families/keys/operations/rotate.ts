@@ -13,7 +13,7 @@ export const rotateKey = operation({
   summary: 'Rotate a key; the old value works for 24 more hours, with at most three older ones',
   method: 'POST',
   path: '/v1/keys/{key_id}/rotate',
-  access: { scope: 'keys:write', pinned: 'allowed', self: 'key_id' },
+  access: { scope: 'keys:write', pinned: 'allowed', self: 'key_id', portal: true },
   agent: { toolset: 'keys', destructive: true },
   emits: ['keys'],
   input: { params: keyParams, body: keyRotation },

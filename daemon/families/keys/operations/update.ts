@@ -25,7 +25,7 @@ export const updateKey = operation({
   summary: 'Rename a key, narrow its scopes or change its expiry',
   method: 'PATCH',
   path: '/v1/keys/{key_id}',
-  access: { scope: 'keys:write', pinned: 'allowed' },
+  access: { scope: 'keys:write', pinned: 'allowed', portal: true },
   agent: { toolset: 'keys' },
   emits: ['keys'],
   input: {

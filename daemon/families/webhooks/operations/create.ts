@@ -15,7 +15,7 @@ export const createWebhook = operation({
   summary: 'Create a webhook; its signing secret is shown once',
   method: 'POST',
   path: '/v1/webhooks',
-  access: { scope: 'webhooks:write', pinned: 'allowed' },
+  access: { scope: 'webhooks:write', pinned: 'allowed', portal: true },
   agent: { toolset: 'webhooks' },
   emits: ['webhooks'],
   input: { body: webhookCreation },

@@ -8,7 +8,7 @@ export const deleteWebhook = operation({
   summary: 'Delete a webhook and cancel its unfinished deliveries; returns the deleted webhook',
   method: 'DELETE',
   path: '/v1/webhooks/{webhook_id}',
-  access: { scope: 'webhooks:write', pinned: 'allowed' },
+  access: { scope: 'webhooks:write', pinned: 'allowed', portal: true },
   agent: { toolset: 'webhooks' },
   emits: ['webhooks'],
   input: { params: webhookParams },

@@ -33,7 +33,7 @@ export const replayEvents = operation({
   summary: 'Send past events to a webhook that has not received them',
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/replay',
-  access: { scope: 'webhooks:write', pinned: 'allowed' },
+  access: { scope: 'webhooks:write', pinned: 'allowed', portal: true },
   agent: { toolset: 'webhooks' },
   emits: ['webhooks'],
   input: { params: webhookParams, body: replayBody },

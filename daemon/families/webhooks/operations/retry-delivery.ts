@@ -18,7 +18,7 @@ export const retryDelivery = operation({
   summary: 'Retry an ended delivery: same event, same bytes, new signature',
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/retry',
-  access: { scope: 'webhooks:write', pinned: 'allowed' },
+  access: { scope: 'webhooks:write', pinned: 'allowed', portal: true },
   agent: { toolset: 'webhooks', openWorld: true },
   emits: ['webhooks'],
   input: { params: deliveryParams, body: z.strictObject({}).optional() },

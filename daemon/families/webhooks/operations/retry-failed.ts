@@ -28,7 +28,7 @@ export const retryFailed = operation({
   summary: 'Retry failed and skipped deliveries between two instants, after an outage',
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/retry-failed',
-  access: { scope: 'webhooks:write', pinned: 'allowed' },
+  access: { scope: 'webhooks:write', pinned: 'allowed', portal: true },
   agent: { toolset: 'webhooks' },
   emits: ['webhooks'],
   input: { params: webhookParams, body: retryFailedBody },

@@ -21,7 +21,7 @@ export const rotateSecret = operation({
   summary: 'Rotate the signing secret of a webhook; the old one also signs for a day',
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/rotate-secret',
-  access: { scope: 'webhooks:write', pinned: 'allowed' },
+  access: { scope: 'webhooks:write', pinned: 'allowed', portal: true },
   agent: { toolset: 'webhooks', destructive: true },
   emits: ['webhooks'],
   input: { params: webhookParams, body: secretRotation },

@@ -23,7 +23,7 @@ export const testWebhook = operation({
   summary: 'Send a webhook.test event now and return the attempt',
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/test',
-  access: { scope: 'webhooks:write', pinned: 'allowed' },
+  access: { scope: 'webhooks:write', pinned: 'allowed', portal: true },
   agent: { toolset: 'webhooks' },
   emits: ['webhooks'],
   input: { params: webhookParams, body: z.strictObject({}).optional() },

@@ -25,7 +25,7 @@ export const updateWebhook = operation({
   summary: 'Change a webhook, disable it, or enable it again',
   method: 'PATCH',
   path: '/v1/webhooks/{webhook_id}',
-  access: { scope: 'webhooks:write', pinned: 'allowed' },
+  access: { scope: 'webhooks:write', pinned: 'allowed', portal: true },
   agent: { toolset: 'webhooks' },
   emits: ['webhooks'],
   input: { params: webhookParams, body: webhookChanges },
