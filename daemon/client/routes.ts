@@ -11,6 +11,7 @@ import type { filesFamily } from '../families/files/family.ts'
 import type { keysFamily } from '../families/keys/family.ts'
 import type { observeFamily } from '../families/observe/family.ts'
 import type { operatorFamily } from '../families/operator/family.ts'
+import type { portalFamily } from '../families/portal/family.ts'
 import type { sealsFamily } from '../families/seals/family.ts'
 import type { sendingFamily } from '../families/sending/family.ts'
 import type { settingsFamily } from '../families/settings/family.ts'
@@ -31,6 +32,7 @@ interface Families {
   readonly keys: typeof keysFamily
   readonly observe: typeof observeFamily
   readonly operator: typeof operatorFamily
+  readonly portal: typeof portalFamily
   readonly seals: typeof sealsFamily
   readonly sending: typeof sendingFamily
   readonly settings: typeof settingsFamily
@@ -511,4 +513,18 @@ export const ROUTES: readonly RouteOf<Served>[] = [
     query: ['limit', 'cursor', 'action', 'actor_id', 'target_id'],
     list: true,
   },
+  {
+    id: 'portal.create_link',
+    method: 'POST',
+    path: '/v1/accounts/{account_id}/portal-links',
+    body: 'optional',
+  },
+  {
+    id: 'portal.end_sessions',
+    method: 'DELETE',
+    path: '/v1/accounts/{account_id}/portal-sessions',
+  },
+  { id: 'portal.open', method: 'POST', path: '/v1/portal/session', body: 'required', once: true },
+  { id: 'portal.session', method: 'GET', path: '/v1/portal/session' },
+  { id: 'portal.sign_out', method: 'DELETE', path: '/v1/portal/session' },
 ]

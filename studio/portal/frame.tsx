@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { Problem } from '../parts/problem.tsx'
-import type { Place } from '../shell/frame.tsx'
+import type { Place } from '../search/places.ts'
 import { Rooms } from '../shell/frame.tsx'
 import { endSession } from './session.ts'
 

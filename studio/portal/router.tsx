@@ -4,7 +4,7 @@ import { keyRoutes } from '../keys/routes.ts'
 import { covers } from '../shell/reach.ts'
 import { insideOf, root } from '../shell/root.tsx'
 import { webhookRoutes } from '../webhooks/routes.ts'
-import type { Place } from '../shell/frame.tsx'
+import type { Place } from '../search/places.ts'
 import { PortalFrame } from './frame.tsx'
 
 const PLACES = [

@@ -31,11 +31,17 @@ export function webhookRoutes(inside: Inside) {
     component: lazyRouteComponent(() => import('./receiver.tsx'), 'Page'),
   })
 
+  const settings = createRoute({
+    getParentRoute: () => inside,
+    path: '/webhooks/$webhookId/settings',
+    component: lazyRouteComponent(() => import('./settings.tsx'), 'Page'),
+  })
+
   const delivery = createRoute({
     getParentRoute: () => inside,
     path: '/webhooks/$webhookId/deliveries/$deliveryId',
     component: lazyRouteComponent(() => import('./delivery.tsx'), 'Page'),
   })
 
-  return [webhooks, newWebhook, webhook, receiver, delivery] as const
+  return [webhooks, newWebhook, webhook, receiver, settings, delivery] as const
 }
