@@ -42,6 +42,7 @@ export type Delivery = Answer<typeof api.webhooks.getDelivery>
 export type Attempt = Delivery['attempts'][number]
 export type EventRecord = Answer<typeof api.events.get>
 export type App = Answer<typeof api.apps.get>
+export type HostingUsage = Answer<typeof api.apps.hostingUsage>
 export type Edit = Answer<typeof api.edits.get>
 export type EditState = Answer<typeof api.edits.status>
 export type Comparison = Pick<Answer<typeof api.edits.compare>, 'files' | 'config' | 'diff'>

@@ -2,12 +2,12 @@ import { TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
-import { Columns } from '../parts/columns.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
-import { Facts, Section } from '../parts/page.tsx'
+import { Section } from '../parts/page.tsx'
 import { useApp } from './app.ts'
 import { sizeOf } from './drop-zone.tsx'
+import { UsageChart } from './usage-chart.tsx'
 
 /** What visitors asked of an app in a month, day by day. */
 export function Page() {
@@ -37,34 +37,42 @@ export function Page() {
       <Loaded query={query}>
         {({ meters, daily, as_of }) => (
           <>
-            <Section title="Of the published app">
-              <Facts
-                of={meters.map(({ meter, unit, published: { total } }) => [
-                  NAMES[meter],
-                  unit === 'bytes' ? sizeOf(total) : total.toLocaleString(),
-                ])}
-              />
-            </Section>
-            <Section title="Requests by day">
-              <Columns
-                label="Requests by day"
-                unit="requests"
-                of={daily.map(({ date, published: { requests } }) => ({
-                  name: date,
-                  value: requests,
-                }))}
-              />
-              <p className="quiet">
-                {as_of === null ? (
-                  'Nobody asked for it yet.'
-                ) : (
-                  <>
-                    Counted <Instant at={as_of} />.
-                  </>
-                )}{' '}
-                Previews are not in it.
-              </p>
-            </Section>
+            <table className="table" aria-label="Meters of the month">
+              <thead>
+                <tr>
+                  <th scope="col">Meter</th>
+                  <th scope="col" className="number">
+                    Published
+                  </th>
+                  <th scope="col" className="number">
+                    Preview
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {meters.map(({ meter, unit, published, preview }) => (
+                  <tr key={meter}>
+                    <td>{NAMES[meter]}</td>
+                    <td className="number">{PRINTED[unit](published.total)}</td>
+                    <td className="number">{PRINTED[unit](preview.total)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+            <p className="quiet counted">
+              {as_of === null ? (
+                'Nobody asked for it yet.'
+              ) : (
+                <>
+                  Counted <Instant at={as_of} />.
+                </>
+              )}
+            </p>
+            {meters.map(({ meter, unit }) => (
+              <Section key={meter} title={`${NAMES[meter]} by day`}>
+                <UsageChart name={NAMES[meter]} meter={meter} daily={daily} print={PRINTED[unit]} />
+              </Section>
+            ))}
           </>
         )}
       </Loaded>
@@ -77,4 +85,9 @@ const NAMES = {
   errors: 'Failed (500 or more)',
   not_found: 'Not found (404)',
   egress_bytes: 'Sent',
+} as const
+
+const PRINTED = {
+  requests: (value: number): string => value.toLocaleString(),
+  bytes: sizeOf,
 } as const

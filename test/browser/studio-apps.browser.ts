@@ -213,9 +213,40 @@ await t.test('documents are uploaded, read, and searched', async (t) => {
   await page.getByText('What the app should know').waitFor()
 })
 
+interface Usage extends Body {
+  readonly daily: readonly {
+    readonly date: string
+    readonly published: { readonly requests: number }
+    readonly preview: { readonly requests: number }
+  }[]
+}
+
+/** Whether the chart of requests has the accent's colour in it. */
+const IS_DRAWN = `(() => {
+  const link = document.querySelector('main a')
+  const [red, green, blue] = getComputedStyle(link).color.match(/\\d+/g).map(Number)
+  const canvas = document.querySelector('figure[aria-label="Requests by day"] canvas')
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+  let drawn = 0
+  for (let at = 0; at < data.length; at += 4)
+    if (data[at] === red && data[at + 1] === green && data[at + 2] === blue) drawn++
+  return drawn > 100
+})()`
+
 await t.test('usage and settings say what is, and what is not available yet', async (t) => {
   await tab('Usage')
-  await page.getByRole('img', { name: /Requests by day/ }).waitFor()
+  const chart = page.getByRole('figure', { name: 'Requests by day' })
+  await chart.getByRole('img', { name: /^Requests by day: at most [1-9]/ }).waitFor()
+  t.ok(await page.evaluate<boolean>(IS_DRAWN), 'there is a column')
+  await chart.getByText('As a table').click()
+  const { daily } = await service.ask<Usage>('GET', `/v1/apps/${app.id}/hosting-usage`)
+  const day = daily.at(-1)
+  const cells = chart.getByRole('table').getByRole('row').last().getByRole('cell')
+  t.strictSame(await cells.allTextContents(), [
+    day?.date,
+    String(day?.published.requests),
+    String(day?.preview.requests),
+  ])
   await lookAt(t, page, 'usage')
   await tab('Settings')
   await page.getByText('Not available yet: services are stored').waitFor()
