@@ -16,14 +16,19 @@ import { RetryFailed } from './retry-failed.tsx'
 const WEBHOOKS = [{ name: 'Webhooks', to: '/webhooks' }]
 
 const TABS = [
-  ['Overview', '/webhooks/$webhookId'],
-  ['Receiver code', '/webhooks/$webhookId/receiver'],
-  ['Settings', '/webhooks/$webhookId/settings'],
+  ['Overview', '/webhooks/$webhookId', 'webhooks:read'],
+  ['Receiver code', '/webhooks/$webhookId/receiver', 'webhooks:read'],
+  ['Settings', '/webhooks/$webhookId/settings', 'webhooks:write'],
 ] as const
 
 /** A destination such as a queue has no receiver. */
-function tabsOf({ type }: Webhook): readonly (typeof TABS)[number][] {
-  return TABS.filter(([name]) => type === 'https' || name !== 'Receiver code')
+function tabsOf(
+  { type }: Webhook,
+  may: (scope: string) => boolean,
+): readonly (typeof TABS)[number][] {
+  return TABS.filter(
+    ([name, , scope]) => may(scope) && (type === 'https' || name !== 'Receiver code'),
+  )
 }
 
 /** Title, state, actions and tabs of a webhook, around one of its pages. */
@@ -60,7 +65,7 @@ export function WebhookFrame({ children }: { readonly children: (webhook: Webhoo
     >
       {webhook !== undefined && (
         <nav aria-label="Webhook" className="tabs">
-          {tabsOf(webhook).map(([name, to]) => (
+          {tabsOf(webhook, may).map(([name, to]) => (
             <Link
               key={to}
               to={to}

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
 import { api } from '../api/client.ts'
 import { Tokens } from '../parts/tokens.tsx'
+import { useReach } from '../shell/reach.ts'
 import type { Header, Settings } from './settings-of.ts'
 import { repeatedIn } from './settings-of.ts'
 import './settings.css'
@@ -18,10 +19,11 @@ const MOST_APPS = 100
 
 /** Which apps' events are sent. */
 export function Apps({ of: { apps }, change }: Part) {
+  const { may } = useReach()
   const query = useQuery({
     queryKey: ['apps', 'list', 'proposed'],
     queryFn: () => api.apps.list({ limit: 100 }),
-    enabled: apps !== null,
+    enabled: apps !== null && may('apps:read'),
   })
   return (
     <fieldset className="choices">

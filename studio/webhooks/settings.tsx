@@ -9,6 +9,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { AskBeforeLeaving } from '../parts/leaving.tsx'
 import { Section } from '../parts/page.tsx'
 import { Problem } from '../parts/problem.tsx'
+import { useReach } from '../shell/reach.ts'
 import { Address } from './address.tsx'
 import { WebhookFrame } from './frame.tsx'
 import { Apps, Headers, Limits, MoreHeaders } from './more-settings.tsx'
@@ -44,6 +45,7 @@ function Form({ of: webhook }: { readonly of: Webhook }) {
       setSettings(settingsOf(updated))
     },
   )
+  const { isStudio } = useReach()
   const isChanged = Object.keys(changes).length > 0
   // It sends the updates of one task of A2A, whose key gives it another address.
   const isOfTask = webhook.events.length === 0
@@ -82,7 +84,8 @@ function Form({ of: webhook }: { readonly of: Webhook }) {
       {save.error !== null && <Problem error={save.error} />}
       <div className="save">
         <p role="status">
-          {missing ?? (isChanged ? savingOf(changes) : save.data === undefined ? '' : 'Saved.')}
+          {missing ??
+            (isChanged ? savingOf(changes, isStudio) : save.data === undefined ? '' : 'Saved.')}
         </p>
         <div className="buttons">
           <Button
@@ -111,9 +114,9 @@ function Form({ of: webhook }: { readonly of: Webhook }) {
   )
 }
 
-/** What saving asks for. */
-function savingOf(changes: Parameters<typeof isRedirected>[0]): string {
-  return isRedirected(changes)
+/** What saving asks for; nobody has a password in the portal. */
+function savingOf(changes: Parameters<typeof isRedirected>[0], isStudio: boolean): string {
+  return isStudio && isRedirected(changes)
     ? 'Not saved yet. Where events are sent, and which, is changed with your password, unless you gave it in the last ten minutes.'
     : 'Not saved yet.'
 }
