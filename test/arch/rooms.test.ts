@@ -7,10 +7,15 @@ import { ROOT, isDeclaration, sourcesIn } from './source.ts'
 const sources = ['lib', 'plugins', 'daemon', 'studio'].flatMap(sourcesIn)
 const lines = (text: string): number => text.split('\n').length - 1
 
+/** How a file begins that `npm run docs` writes: it is read by nobody as a whole. */
+const WRITTEN = '/** Written from the operations'
+
 await t.test(
   'rooms are small: median about 120 lines, few above 300, none above 500',
   async (t) => {
-    const rooms = sources.filter(({ path }) => !path.includes('/migrations/'))
+    const rooms = sources.filter(
+      ({ path, text }) => !path.includes('/migrations/') && !text.startsWith(WRITTEN),
+    )
     const sizes = rooms.map(({ text }) => lines(text)).sort((a, b) => a - b)
     t.ok((sizes[Math.floor(sizes.length / 2)] ?? 0) <= 120, 'median')
     t.ok(sizes.filter((size) => size > 300).length <= sizes.length / 50, 'above 300')
