@@ -1,18 +1,24 @@
 import { QueryClient } from '@tanstack/react-query'
 import { createClient } from 'keyhook/client'
 
-/** The session of the portal, in this variable alone; undefined for the session of the browser. */
-let bearer: string | undefined
+/** The session of the portal, in this variable alone; undefined for that of the browser, null once it has ended. */
+let bearer: string | undefined | null
 
-/** Every call from now on acts with a session of the portal; undefined: with none. */
-export function actWith(session: string | undefined): void {
+/** Every call from now on acts with a session of the portal; null: none is sent. */
+export function actWith(session: string | null): void {
   bearer = session
+}
+
+/** What ended must not go on with a session of Studio in the same browser. */
+function bearerOrNone(): string | undefined {
+  if (bearer === null) throw new Error('The session of the portal has ended.')
+  return bearer
 }
 
 /** The service that this page belongs to: one level above `<base>`, with the session of the browser or of the portal. */
 export const api = createClient({
   baseUrl: new URL('..', document.baseURI).href,
-  key: () => bearer,
+  key: bearerOrNone,
 })
 
 /** The client repeats what is safe to repeat, so queries do not. */

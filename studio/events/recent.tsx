@@ -20,7 +20,7 @@ export function Recent() {
   useEffect(() => {
     const current = JSON.parse(text) as Search
     if (Object.keys(queryOf(current)).length === 0) return undefined
-    const timer = setTimeout(() => setKept(keep(at, current)), STANDS)
+    const timer = setTimeout(() => setKept((others) => keep(at, current, others)), STANDS)
     return () => clearTimeout(timer)
   }, [at, text])
   if (kept.length === 0) return null
@@ -40,7 +40,7 @@ export function Recent() {
         size="xs"
         variant="default"
         onClick={() => {
-          localStorage.removeItem(at)
+          store(at, [])
           setKept([])
         }}
       >
@@ -72,14 +72,18 @@ function isSearch(value: unknown): value is Search {
   )
 }
 
-function keep(at: string, search: Search): readonly Search[] {
+function keep(at: string, search: Search, before: readonly Search[]): readonly Search[] {
   const text = JSON.stringify(search)
-  const others = read(at).filter((one) => JSON.stringify(one) !== text)
+  const others = before.filter((one) => JSON.stringify(one) !== text)
   const kept = [search, ...others].slice(0, MOST_KEPT)
+  store(at, kept)
+  return kept
+}
+
+function store(at: string, searches: readonly Search[]): void {
   try {
-    localStorage.setItem(at, JSON.stringify(kept))
+    localStorage.setItem(at, JSON.stringify(searches))
   } catch {
     // A browser that keeps nothing still shows those of this page.
   }
-  return kept
 }

@@ -7,14 +7,14 @@ import { useConfirm } from '../session/confirm.tsx'
  */
 export function useAct<Given, Answer>(
   act: (given: Given) => Promise<Answer>,
-  then?: (answer: Answer) => void,
+  then?: (answer: Answer, given: Given) => void,
 ): UseMutationResult<Answer, Error, Given> {
   const confirm = useConfirm()
   const queries = useQueryClient()
   return useMutation<Answer, Error, Given>({
     mutationFn: (given) => confirm(() => act(given)),
-    async onSuccess(answer) {
-      then?.(answer)
+    async onSuccess(answer, given) {
+      then?.(answer, given)
       await queries.invalidateQueries()
     },
   })

@@ -29,13 +29,12 @@ export function ShownOnce({
   /** Where to go from here. */
   readonly children: ReactNode
 }) {
-  const { copy, copied } = useClipboard({ timeout: 2000 })
+  const { copy, copied, error } = useClipboard({ timeout: 2000 })
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
-  const take = (act: (value: string) => void) => (): void => {
-    act(value)
-    kept?.()
-  }
+  useEffect(() => {
+    if (copied) kept?.()
+  }, [copied, kept])
   return (
     <section className="once" aria-labelledby="once">
       <h2 id="once" ref={heading} tabIndex={-1}>
@@ -46,14 +45,23 @@ export function ShownOnce({
         {value}
       </pre>
       <div className="buttons">
-        <Button leftSection={<Icon name={copied ? 'done' : 'copy'} />} onClick={take(copy)}>
+        <Button leftSection={<Icon name={copied ? 'done' : 'copy'} />} onClick={() => copy(value)}>
           {copied ? 'Copied' : `Copy ${what}`}
         </Button>
-        <Button variant="default" onClick={take(() => download(`${variable}=${value}\n`))}>
+        <Button
+          variant="default"
+          onClick={() => {
+            download(`${variable}=${value}\n`)
+            kept?.()
+          }}
+        >
           Download .env
         </Button>
         {children}
       </div>
+      {error !== null && (
+        <p role="status">The browser did not let it be copied. Select it, and copy it yourself.</p>
+      )}
     </section>
   )
 }

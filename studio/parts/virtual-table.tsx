@@ -32,14 +32,15 @@ export function VirtualTable<Row extends { readonly id: string }>({
 }) {
   const table = useRef<HTMLTableElement>(null)
   const margin = useTop(table)
-  const [focused, setFocused] = useState<number>()
+  const [focused, setFocused] = useState<string>()
   const virtualizer = useWindowVirtualizer<HTMLTableRowElement>({
     count: rows.length,
     estimateSize: () => USUAL,
     overscan: BEYOND,
     scrollMargin: margin,
     getItemKey: (index) => rows[index]?.id ?? index,
-    rangeExtractor: (range) => indexesIn(range, focused),
+    rangeExtractor: (range) =>
+      indexesIn(range, focused === undefined ? -1 : rows.findIndex(({ id }) => id === focused)),
     initialMeasurementsCache: HEIGHTS.get(name) ?? [],
     // In fractions: whole pixels depend on where a row is, and would move what is scrolled with each row.
     measureElement: (row) => row.getBoundingClientRect().height,
@@ -74,7 +75,7 @@ export function VirtualTable<Row extends { readonly id: string }>({
       )}
       <Head columns={columns} />
       <tbody
-        onFocus={({ target }) => setFocused(rowOf(target))}
+        onFocus={({ target }) => setFocused(rows[rowOf(target)]?.id)}
         onBlur={() => setFocused(undefined)}
       >
         {items.map(({ index, key, start, end: itsEnd }) => {
@@ -108,15 +109,14 @@ function Room({ height, columns }: { readonly height: number; readonly columns: 
   )
 }
 
-function rowOf(target: FocusEvent['target']): number | undefined {
-  const index = target.closest('tr')?.dataset['index']
-  return index === undefined ? undefined : Number(index)
+function rowOf(target: FocusEvent['target']): number {
+  return Number(target.closest('tr')?.dataset['index'] ?? -1)
 }
 
 /** Those near the window, and the one with the focus, which would be lost with it. */
-function indexesIn(range: Range, focused: number | undefined): number[] {
+function indexesIn(range: Range, focused: number): number[] {
   const indexes = defaultRangeExtractor(range)
-  if (focused === undefined || focused >= range.count || indexes.includes(focused)) return indexes
+  if (focused < 0 || indexes.includes(focused)) return indexes
   return [...indexes, focused].toSorted((a, b) => a - b)
 }
 

@@ -62,11 +62,6 @@ function Pages({ of: session, ended }: { readonly of: PortalSession; readonly en
   )
   const [router] = useState(() => createPortalRouter(session, end))
   useEffect(() => watchSession(end), [end])
-  useEffect(() => {
-    const left = Date.parse(session.expires_at) - Date.now()
-    const timer = setTimeout(end, Math.max(0, left))
-    return () => clearTimeout(timer)
-  }, [session, end])
   return (
     <Reaching value={reach}>
       <RouterProvider router={router} />

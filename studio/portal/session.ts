@@ -22,7 +22,7 @@ export async function openSession(): Promise<Opened> {
   if (token === undefined) return { absence: 'no link' }
   try {
     const { token: bearer, ...session } = await api.portal.open({ token })
-    actWith(bearer ?? undefined)
+    actWith(bearer)
     return { session }
   } catch (error) {
     return { error }
@@ -61,6 +61,6 @@ export function watchSession(ended: () => void): () => void {
 
 /** Nothing that was read stays in the page. */
 export function forgetSession(): void {
-  actWith(undefined)
+  actWith(null)
   queries.clear()
 }

@@ -12,7 +12,10 @@ interface Kept {
 export function recentOf(user: string): readonly Reference[] {
   try {
     const kept = JSON.parse(localStorage.getItem(KEY) ?? 'null') as Kept | null
-    return kept?.user === user ? kept.records.slice(0, MOST) : []
+    if (kept?.user !== user) return []
+    return kept.records
+      .filter(({ kind, id }) => typeof kind === 'string' && typeof id === 'string')
+      .slice(0, MOST)
   } catch {
     // Something else wrote it, or storage is turned off: nothing is recent.
     return []

@@ -8,6 +8,11 @@ import { NO_SETTINGS, changesBetween, creationOf } from './settings-of.ts'
 /** What a person does with the form of a new webhook: test it, or have it sent events. */
 type Step = 'test' | 'start'
 
+interface Submitted {
+  readonly step: Step
+  readonly sent: Settings
+}
+
 const STATUS = { test: 'disabled', start: 'active' } as const
 
 /**
@@ -20,38 +25,39 @@ export function useNewWebhook() {
   const [webhook, setWebhook] = useState<Webhook>()
   const test = useAct((webhook_id: string) => api.webhooks.test({ webhook_id }))
 
-  function keep(made: Webhook, step: Step): void {
+  /** What was sent is saved; what was typed since then stays, and is not. */
+  function keep(made: Webhook, { step, sent }: Submitted): void {
     // The service may write the address in another way.
-    const kept: Settings = { ...settings, url: made.url }
-    setSettings(kept)
-    setSaved(kept)
+    setSettings((now) => (now.url === sent.url ? { ...now, url: made.url } : now))
+    setSaved({ ...sent, url: made.url })
     setWebhook(made)
     if (step === 'test') test.mutate(made.id)
   }
 
   const create = useAct(
-    (step: Step) => api.webhooks.create({ ...creationOf(settings), status: STATUS[step] }),
-    (made) => keep(made, made.status === 'active' ? 'start' : 'test'),
+    ({ step, sent }: Submitted) =>
+      api.webhooks.create({ ...creationOf(sent), status: STATUS[step] }),
+    keep,
   )
-  const update = useAct(
-    async ({ step, of }: { readonly step: Step; readonly of: Webhook }) => {
-      const started = step === 'start' ? ({ status: 'active' } as const) : {}
-      const changes = { ...changesBetween(saved, settings), ...started }
-      if (Object.keys(changes).length === 0) return { step, updated: of }
-      return { step, updated: await api.webhooks.update({ webhook_id: of.id, ...changes }) }
-    },
-    ({ step, updated }) => keep(updated, step),
-  )
+  const update = useAct(async ({ step, sent, of }: Submitted & { readonly of: Webhook }) => {
+    const started = step === 'start' ? ({ status: 'active' } as const) : {}
+    const changes = { ...changesBetween(saved, sent), ...started }
+    if (Object.keys(changes).length === 0) return of
+    return api.webhooks.update({ webhook_id: of.id, ...changes })
+  }, keep)
+  const isSaved = Object.keys(changesBetween(saved, settings)).length === 0
   return {
     settings,
-    change: (changes: Partial<Settings>): void => setSettings({ ...settings, ...changes }),
+    change: (changes: Partial<Settings>): void => setSettings((now) => ({ ...now, ...changes })),
     webhook,
     secret: create.data?.secret,
-    /** What the latest test came to; undefined while another is under way. */
-    tested: test.data,
+    /** What the latest test came to; undefined while another is under way, and once something else was typed. */
+    tested: isSaved ? test.data : undefined,
     isBusy: create.isPending || update.isPending || test.isPending,
     error: create.error ?? update.error ?? test.error,
     take: (step: Step): void =>
-      webhook === undefined ? create.mutate(step) : update.mutate({ step, of: webhook }),
+      webhook === undefined
+        ? create.mutate({ step, sent: settings })
+        : update.mutate({ step, sent: settings, of: webhook }),
   }
 }

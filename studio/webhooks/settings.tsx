@@ -38,11 +38,12 @@ function Form({ of: webhook }: { readonly of: Webhook }) {
   const [settings, setSettings] = useState(saved)
   const change = (changes: Partial<Settings>): void => setSettings({ ...settings, ...changes })
   const changes = changesBetween(saved, settings)
-  const save = useAct<void, Webhook>(
-    () => api.webhooks.update({ webhook_id: webhook.id, ...changes }),
-    (updated) => {
+  const save = useAct<Settings, Webhook>(
+    (sent) => api.webhooks.update({ webhook_id: webhook.id, ...changesBetween(saved, sent) }),
+    (updated, sent) => {
       setSaved(settingsOf(updated))
-      setSettings(settingsOf(updated))
+      // What was typed since then is not saved yet.
+      setSettings((now) => (now === sent ? settingsOf(updated) : now))
     },
   )
   const { isStudio } = useReach()
@@ -59,7 +60,7 @@ function Form({ of: webhook }: { readonly of: Webhook }) {
       className="form"
       onSubmit={(event: SubmitEvent) => {
         event.preventDefault()
-        save.mutate()
+        save.mutate(settings)
       }}
     >
       <Address of={settings} fixed={isOfTask} change={change} />

@@ -84,10 +84,12 @@ export function EventTypes({
                 proposed={familiesOf(types).map((value) => ({ value }))}
                 change={(others) =>
                   choose([
-                    ...chosen.filter(
-                      (one) => one === '*' || types.some(({ type }) => type === one),
-                    ),
-                    ...others,
+                    ...new Set([
+                      ...chosen.filter(
+                        (one) => one === '*' || types.some(({ type }) => type === one),
+                      ),
+                      ...others,
+                    ]),
                   ])
                 }
               />

@@ -26,7 +26,7 @@ const apiRequests = (): readonly string[] =>
     .map(({ pathname }) => pathname)
 
 async function open(): Promise<void> {
-  await page.getByRole('button', { name: 'Search' }).waitFor()
+  await page.getByRole('button', { name: 'Search', exact: true }).waitFor()
   await page.keyboard.press('Control+k')
   await field.waitFor()
 }
@@ -54,7 +54,7 @@ await t.test(
       asked.some((request) => request.url().includes('/palette-')),
       'nothing of it is loaded',
     )
-    await page.getByRole('button', { name: 'Search' }).click()
+    await page.getByRole('button', { name: 'Search', exact: true }).click()
     await field.waitFor()
     await page.locator('input:focus').and(field).waitFor()
     await lookAt(t, page, 'search')
@@ -62,7 +62,7 @@ await t.test(
     await dialog.waitFor({ state: 'detached' })
     await page
       .locator('button:focus')
-      .and(page.getByRole('button', { name: 'Search' }))
+      .and(page.getByRole('button', { name: 'Search', exact: true }))
       .waitFor()
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Keys' }).focus()
     await open()
@@ -193,6 +193,10 @@ await t.test('what was chosen last is at hand, and the browser keeps no name of 
 
 await t.test('the shortcut leaves a dialog that asks something', async (t) => {
   await page.goto(`${service.url}/studio/keys/${key.id}`)
+  // What the shortcut opens is there at once from now on.
+  await open()
+  await page.keyboard.press('Escape')
+  await field.waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Revoke…' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke key' }).waitFor()
   await page.keyboard.press('Control+k')

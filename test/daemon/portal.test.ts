@@ -154,6 +154,10 @@ for (const [name, env, many] of PLACES) {
         t.match(refused.body, { error: { errors: [{ location: 'body.scopes[1]' }] } })
       }
       t.equal((await ask('POST', path, operator, { scopes: [] })).code, '400 invalid_request')
+      for (const scope of ['keys:write', 'webhooks:write', 'events:read']) {
+        const refused = await ask('POST', path, operator, { scopes: [scope] })
+        t.equal(refused.code, '400 scope_not_of_portal', `${scope} alone shows no page`)
+      }
       const unknown = await ask('POST', path, operator, { scopes: ['keys:admin'] })
       t.equal(unknown.code, '400 invalid_scope')
       const taken = await ask('POST', path, operator, { scopes: ['webhooks:*', 'events:read'] })
@@ -299,13 +303,16 @@ for (const [name, env, many] of PLACES) {
       const { token } = await open(own)
       const link = await tokenOf(own)
       await ask('POST', `/v1/accounts/${own}/suspend`, operator)
-      t.equal((await ask('GET', '/v1/keys', bearer(token))).code, '403 account_suspended')
+      t.equal((await ask('GET', '/v1/keys', bearer(token))).code, '401 session_expired')
       const followed = await ask('POST', '/v1/portal/session', {}, { token: link })
-      t.equal(followed.code, '403 account_suspended')
+      t.equal(followed.code, '401 invalid_portal_link')
       const made = await ask('POST', `/v1/accounts/${own}/portal-links`, operator, {})
       t.equal(made.code, '403 account_suspended')
       await ask('POST', `/v1/accounts/${own}/resume`, operator)
-      t.equal((await ask('POST', '/v1/portal/session', {}, { token: link })).status, 201)
+      // Whoever had them is not let in again.
+      t.equal((await ask('GET', '/v1/keys', bearer(token))).code, '401 session_expired')
+      t.equal((await ask('POST', '/v1/portal/session', {}, { token: link })).code, followed.code)
+      t.equal((await ask('GET', '/v1/keys', bearer((await open(own)).token))).status, 200)
     })
 
     await t.test('an expired link opens nothing', async (t) => {

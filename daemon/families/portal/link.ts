@@ -1,12 +1,12 @@
 import type { FieldError } from '../../../lib/errors.ts'
 import { printScopes } from '../../../lib/scope/canonical.ts'
 import type { ScopeSet, ScopeUniverse } from '../../../lib/scope/syntax.ts'
+import { allows, requiredScope } from '../../../lib/scope/cover.ts'
 import { SPEC_SCOPES, parseScopes } from '../../../lib/scope/syntax.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { SECOND } from '../../../lib/time.ts'
 import type { Changing } from '../../platform.ts'
-import { mintPortalValue } from '../../authority/portal-session.ts'
-import { requireNotSuspended } from '../../authority/portal-session.ts'
+import { mintPortalValue, requireNotSuspended } from '../../authority/portal-session.ts'
 import { audit } from '../audit/note.ts'
 import { portalError } from './errors.ts'
 
@@ -18,6 +18,14 @@ const DEFAULT_SCOPES = ['keys:read', 'keys:write', 'webhooks:read', 'webhooks:wr
 const FAMILIES: ReadonlySet<string> = new Set(['keys', 'webhooks'])
 /** Types that an account or the operator declares are subscribed to, and their events read, with it. */
 const EVENTS = 'events:read'
+
+/** Without one of them the portal would have no page. */
+const PAGES = ['keys:read', 'webhooks:read'] as const
+const NO_PAGE: FieldError = {
+  location: 'body.scopes',
+  code: 'scope_not_of_portal',
+  message: 'Name keys:read or webhooks:read too: without both the portal has no page to show.',
+}
 
 /** What a link is created with. */
 export interface LinkOptions {
@@ -99,6 +107,9 @@ function parsePortalScopes(requested: readonly string[], universe: ScopeUniverse
         ],
   )
   if (errors.length > 0) throw portalError('scope_not_of_portal', { errors })
+  if (!PAGES.some((scope) => allows(scopes, requiredScope(scope, universe)))) {
+    throw portalError('scope_not_of_portal', { errors: [NO_PAGE] })
+  }
   return scopes
 }
 

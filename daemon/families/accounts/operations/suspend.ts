@@ -41,6 +41,8 @@ function declare<const Verb extends 'suspend' | 'resume'>(
       if (!(await tx.accounts.setSuspended(id, verb === 'suspend', now))) {
         throw accountError('account_suspension_unchanged')
       }
+      // Those of the portal end for good: whoever resumes the account does not know who has them.
+      if (verb === 'suspend') await tx.portalSessions.end({ account_id: id })
       await audit(call, {
         account_id: id,
         action: `account.${verb === 'suspend' ? 'suspended' : 'resumed'}`,

@@ -41,6 +41,8 @@ export const createPortalLink = operation({
     },
   },
   secret: ['url'],
+  // One customer who loads a page again and again must not keep links from the others.
+  unmetered: 'operator',
   command: 'portal link',
   async run(call) {
     const { platform, tx, params, body = {} } = call
@@ -63,6 +65,7 @@ export const endPortalSessions = operation({
   output: endedPortalSessions,
   errors: ['operator_required', 'account_not_found'],
   example: { params: { account_id }, response: { account_id, ended: 2 } },
+  unmetered: 'operator',
   command: 'portal end',
   async run(call) {
     const { platform, tx, params } = call
