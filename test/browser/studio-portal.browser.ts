@@ -257,6 +257,8 @@ for (const [what, ask] of [
     await outer.goto((await startEmbedder(t, port)) + encodeURIComponent(link))
     t.match((await refused).text(), /frame-ancestors/)
     const [, inner] = outer.frames()
+    // The policy is reported before the page that says so is there.
+    await inner?.waitForURL(/^chrome-error:/)
     t.match(inner?.url(), /^chrome-error:/)
     t.equal(await outer.frameLocator('iframe').getByRole('heading', { name: 'Keys' }).count(), 0)
     if (!isPortal) return
