@@ -39,8 +39,10 @@ const BUNDLED = [
   '@modelcontextprotocol/server',
   '@tanstack/react-query',
   '@tanstack/react-router',
+  '@tanstack/react-virtual',
   'react',
   'react-dom',
+  'uplot',
 ] as const
 
 /** The place and the record of each package that the lock records, apart from the project. */
