@@ -16,6 +16,7 @@ import type { Traffic } from '../../daemon/http/traffic.ts'
 import type { Platform } from '../../daemon/platform.ts'
 import type {
   OperatorPrincipal,
+  PortalPrincipal,
   Principal,
   UserPrincipal,
 } from '../../daemon/authority/principal.ts'
@@ -85,6 +86,8 @@ export interface World {
   readonly user: UserPrincipal
   /** A user of any account. */
   userOf(account: Pick<AccountRecord, 'id'>): UserPrincipal
+  /** A session of the portal of the account that nothing keeps from anything of the portal's. */
+  readonly portal: PortalPrincipal
   /** The operator on behalf of the account. */
   readonly operator: OperatorPrincipal
   /** The operator on behalf of any account, or of none. */
@@ -160,6 +163,7 @@ export async function createWorld(t: Scope, options: WorldOptions = {}): Promise
     account,
     user,
     userOf,
+    portal: portalOf(account),
     operator: operatorFor(account),
     operatorFor,
     addAccount,
@@ -243,6 +247,15 @@ function userOf({ id }: Pick<AccountRecord, 'id'>): UserPrincipal {
     email: 'owner@example.com',
     session_hash: '0'.repeat(64),
     authenticated_at: Infinity,
+    authority: FULL_AUTHORITY,
+  }
+}
+
+function portalOf({ id }: Pick<AccountRecord, 'id'>): PortalPrincipal {
+  return {
+    type: 'portal',
+    account_id: id,
+    session: { id: `session-of-${id}`, hash: '0'.repeat(64), expires_at: Infinity },
     authority: FULL_AUTHORITY,
   }
 }

@@ -40,7 +40,7 @@ export async function openInputWorld(t: Test, saw: Saw): Promise<InputWorld> {
     resolve: () => async (ctx) => callers.get(ctx.get(CALLER)),
   })
   callers.set('owner', world.user).set('user', world.user)
-  callers.set('operator', world.operatorFor(null))
+  callers.set('operator', world.operatorFor(null)).set('portal', world.portal)
   const { key } = await world.mintKey({ scopes: ['*:*'] })
 
   return {

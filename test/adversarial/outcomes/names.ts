@@ -28,7 +28,9 @@ export const NAME_CHECKS: Checks = {
     const world = await createWorld(t, { families })
     const operations = FAMILIES.flatMap((family) => family.operations)
     const { key } = await world.mintKey({ scopes: ['*:*'] })
-    const askers: Readonly<Record<string, Asker>> = { key, operator: world.operatorFor(null) }
+    const { portal } = world
+    const operator = world.operatorFor(null)
+    const askers: Readonly<Record<string, Asker>> = { key, portal, operator }
 
     async function refusedName({ id, method, path, access, input }: Operation, body?: AnyBody) {
       const as = typeof access === 'string' ? (askers[access] ?? world.user) : world.user
