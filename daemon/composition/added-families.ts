@@ -6,7 +6,6 @@ import { FAMILIES, errorRows } from '../families/index.ts'
 import { taskEvents } from '../jobs/tasks.ts'
 import { isTool } from '../operations/agent.ts'
 import type { Family } from '../operations/family.ts'
-import { describeApi } from '../openapi/document.ts'
 import type { Operation } from '../operations/operation.ts'
 import { readFamily, readOperation } from '../operations/declared.ts'
 
@@ -26,12 +25,12 @@ interface Taken {
  *
  * @throws TypeError of one line
  */
-export function requireAddable(added: readonly Family[]): void {
+export async function requireAddable(added: readonly Family[]): Promise<void> {
   for (const [at, family] of added.entries()) {
     try {
       requireForm(family)
       requireOwnNames(family, takenBy([...FAMILIES, ...added.slice(0, at)]))
-      requireDescribable(family)
+      await requireDescribable(family)
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause)
       const name = typeof family.name === 'string' ? `the family ${family.name}` : 'a family'
@@ -111,7 +110,9 @@ function requireOperation(name: string, one: Operation, { scopes, errors }: Fami
 }
 
 /** A schema that JSON Schema cannot say would fail the OpenAPI document, and with it every page of the docs. */
-function requireDescribable(family: Family): void {
+async function requireDescribable(family: Family): Promise<void> {
+  // A command that opens a store for one request loads no page.
+  const { describeApi } = await import('../openapi/document.ts')
   try {
     describeApi([family], errorRows([...FAMILIES, family]), 'http://127.0.0.1')
   } catch (cause) {

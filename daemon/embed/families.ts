@@ -47,13 +47,13 @@ export const SERVED_FAMILIES: Kind = {
  *
  * @throws TypeError for a family of another form, or with names that another one has
  */
-export function servedFamilies(
+export async function servedFamilies(
   asked: readonly ServedFamily[],
   { billing }: Pick<Config, 'billing'>,
-): readonly Family[] {
+): Promise<readonly Family[]> {
   const names = new Set(asked.filter((one) => typeof one === 'string'))
   const added = asked.filter((one): one is Family => typeof one !== 'string')
-  requireAddable(added)
+  await requireAddable(added)
   return [
     ...EMBEDDED_FAMILIES.map((family) =>
       // Without a ledger nothing of it is ever published.

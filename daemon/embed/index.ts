@@ -116,7 +116,7 @@ async function open(options: KeyhookOptions): Promise<Keyhook> {
   })
   const log = createLog(config.logLevel)
   const telemetry = config.tracing === 'on' ? await joinTelemetry(ownVersion()) : undefined
-  const served = servedFamilies(families, config)
+  const served = await servedFamilies(families, config)
   const hasApps = servesApps(families)
   const opened = await openInOrder(async (closers) => {
     const hosting = await openHosting(config, hasApps)

@@ -281,10 +281,12 @@ await t.test('a family that clashes, or has another form, is refused in one line
     [changed({ scope: {} }), /unknown name scope/],
   ]
   for (const [family, message] of refused) {
-    t.throws(() => requireAddable([family]), { name: 'TypeError', message })
+    await t.rejects(requireAddable([family]), { name: 'TypeError', message })
   }
-  t.throws(() => requireAddable([fails, fails]), { message: /there is another family fails$/ })
-  requireAddable([fails, notes])
+  await t.rejects(requireAddable([fails, fails]), {
+    message: /there is another family fails$/,
+  })
+  await requireAddable([fails, notes])
 })
 
 await t.test('a module that cannot be a family stops the start', async (t) => {
@@ -396,6 +398,7 @@ await t.test('what an embedder did not ask for is nowhere', async (t) => {
     'events',
     'keys',
     'notes',
+    'portal',
     'seals',
     'sending',
     'webhooks',

@@ -25,7 +25,7 @@ export async function loadFamilies(
       throw new ConfigError(`${label}, which exports no family`)
     }
     try {
-      requireAddable([...loaded.map((one) => one.family), family])
+      await requireAddable([...loaded.map((one) => one.family), family])
     } catch (cause) {
       throw new ConfigError(`${label}: ${reasonOf(cause)}`, { cause })
     }
