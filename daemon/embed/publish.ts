@@ -77,7 +77,7 @@ async function typesIn(
 
 function toEvent(platform: Platform, given: EventToPublish, types: ReadonlySet<string>): NewEvent {
   const { account_id, type, data, app_id = null, id } = given
-  const refused = refuseType(platform, type, types, `${suggest(type, types)} ${DECLARE}`)
+  const refused = refuseType(platform, type, types, () => `${suggest(type, types)} ${DECLARE}`)
   if (refused !== undefined) throw toError(refused)
   if (id !== undefined && !isEventId(id)) {
     throw httpError('invalid_request', { message: 'An event id is evt_ and letters, digits or _.' })

@@ -65,7 +65,8 @@ function judge(
 ): Judged {
   const app_id = published.app_id ?? null
   const refused =
-    refuseType(platform, type, types, `${suggest(type)} ${DECLARE}`) ?? refuseApp(principal, app_id)
+    refuseType(platform, type, types, () => `${suggest(type)} ${DECLARE}`) ??
+    refuseApp(principal, app_id)
   if (refused !== undefined) return refused
   const account_id = accountOf(principal)
   return createEvent(platform, { id, account_id, app_id, type, data, created_at: now })
@@ -74,18 +75,18 @@ function judge(
 /**
  * Refuses a type that an account may not publish.
  *
- * @param hint how to declare it, after a space
+ * @param hintOf how to declare it, after a space; a type is compared with all others only when it is refused
  */
 export function refuseType(
   { eventTypes }: Pick<Platform, 'eventTypes'>,
   type: string,
   types: ReadonlySet<string>,
-  hint: string,
+  hintOf: () => string,
 ): Refusal | undefined {
   if (types.has(type)) return undefined
   const details = { type }
   if (eventTypes.isReserved(type)) return refuse(eventError, 'reserved_event_type', { details })
-  const message = `The type ${JSON.stringify(type)} is not declared.${hint}`
+  const message = `The type ${JSON.stringify(type)} is not declared.${hintOf()}`
   return refuse(eventError, 'undeclared_event_type', { message, details })
 }
 
