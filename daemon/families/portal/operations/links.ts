@@ -74,7 +74,7 @@ export const endPortalSessions = operation({
   },
 })
 
-/** Where no accounts are served they are an embedder's, which has any. */
+/** An embedder's accounts have no rows here: any well-formed id is one. */
 async function requireAccount(
   { catalogue }: Platform,
   { accounts }: StoreTx,
