@@ -11,7 +11,7 @@ export interface Series {
 }
 
 const HEIGHT = 200
-/** Days between two names of days. */
+/** Allowed distances of two labels of the axis, in days. */
 const DAYS = [1, 2, 7, 14]
 const AXIS_FONT = '12px system-ui, sans-serif'
 

@@ -13,7 +13,7 @@ const BEYOND = 10
 /** Rows from the end at which the next page is read. */
 const NEAR = 25
 
-/** Of many rows those near the window; the others are room. */
+/** A table of many rows that renders those near the window, and leaves the height of the others empty. */
 export function VirtualTable<Row extends { readonly id: string }>({
   name,
   label,
@@ -80,12 +80,12 @@ export function VirtualTable<Row extends { readonly id: string }>({
       >
         {items.map(({ index, key, start, end: itsEnd }) => {
           const row = rows[index]
-          const room = start - end
+          const height = start - end
           end = itsEnd
           return (
             row !== undefined && (
               <Fragment key={key}>
-                {room > 0 && <Room height={room} columns={columns.length} />}
+                {height > 0 && <Spacer height={height} columns={columns.length} />}
                 <tr ref={virtualizer.measureElement} data-index={index} aria-rowindex={index + 2}>
                   <Cells columns={columns} row={row} />
                 </tr>
@@ -93,16 +93,16 @@ export function VirtualTable<Row extends { readonly id: string }>({
             )
           )
         })}
-        <Room height={virtualizer.getTotalSize() + margin - end} columns={columns.length} />
+        <Spacer height={virtualizer.getTotalSize() + margin - end} columns={columns.length} />
       </tbody>
     </table>
   )
 }
 
-function Room({ height, columns }: { readonly height: number; readonly columns: number }) {
+function Spacer({ height, columns }: { readonly height: number; readonly columns: number }) {
   return (
     height > 0 && (
-      <tr className="room" aria-hidden="true">
+      <tr className="spacer" aria-hidden="true">
         <td colSpan={columns} style={{ height }} />
       </tr>
     )

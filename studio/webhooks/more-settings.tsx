@@ -89,7 +89,7 @@ export function Headers({
       )}
       {headers?.map((header, at) => (
         <HeaderFields
-          // Rows have no identity but their place.
+          // A row is known by its index alone.
           key={at}
           number={at + 1}
           of={header}

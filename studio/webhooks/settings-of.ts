@@ -76,7 +76,7 @@ export function changesBetween(before: Settings, after: Settings): Changes {
   return Object.assign({}, ...changed.map((name) => FIELDS[name](after))) as Changes
 }
 
-/** A webhook with these settings; what is as new is left to the service. */
+/** The body that creates a webhook with these settings; what nobody changed has the default of the service. */
 export function creationOf(settings: Settings): Creation {
   const { url, events } = settings
   const given = changesBetween(NO_SETTINGS, settings)
