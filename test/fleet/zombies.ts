@@ -37,6 +37,7 @@ const BESIDE = 5
 const LONGEST_WAIT = 700
 /** What a server was told before the pause is done within this. */
 const LANDS = 250
+const UNDER_WAY_WITHIN = 10_000
 const TAKEN_WITHIN = 20_000
 const QUIET_WITHIN = 30_000
 /** How often a daemon may have nothing left to send when it is paused, in all cycles. */
@@ -106,7 +107,18 @@ export async function runZombies(options: ZombieOptions): Promise<ZombieResult> 
     return new Map(rows.map(({ id, claim }) => [String(id), String(claim)]))
   }
 
-  /** Resolves once none of these claims holds any more; answers how many are not recorded yet. */
+  /** Resolves once a delivery that the daemon claims has arrived, so that its outcome is still to come. */
+  async function untilUnderWay(member: Member): Promise<void> {
+    const end = Date.now() + UNDER_WAY_WITHIN
+    while (Date.now() < end) {
+      const claims = await claimsOf(member)
+      reread()
+      if ([...claims.keys()].some((id) => came.has(id))) return
+      await rest(10)
+    }
+  }
+
+  /** Resolves once none of these claims holds any more. */
   async function untilTaken(member: Member): Promise<void> {
     const end = Date.now() + TAKEN_WITHIN
     while ((await claimsOf(member)).size > 0) {
@@ -138,7 +150,9 @@ export async function runZombies(options: ZombieOptions): Promise<ZombieResult> 
     const began = new Date().toISOString()
     await Promise.all(others.map((other) => publish(other, account, BESIDE)))
     await publish(member, account, BURST)
-    await rest(random.below(LONGEST_WAIT))
+    // In every other cycle with requests under way, otherwise anywhere: also before the first is sent.
+    if (result.cycles % 2 === 0) await untilUnderWay(member)
+    else await rest(random.below(LONGEST_WAIT))
     member.pause()
     const paused = Date.now()
     await rest(LANDS)
