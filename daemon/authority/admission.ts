@@ -22,6 +22,7 @@ import { httpError } from '../operations/errors.ts'
 import type { KeyPrincipal, Principal } from './principal.ts'
 import { standsOperatorSession } from './operator-session.ts'
 import { requirePortalSession } from './portal-session.ts'
+import { isSuspended, requireNotSuspended } from './accounts.ts'
 import { isPinned, requireScope } from './principal.ts'
 
 /** Callers that an operation allows. */
@@ -88,7 +89,7 @@ export function admissionTo(
     async confirm(tx, principal, now) {
       if (principal?.type === 'key') await confirmKey(tx, principal, held, now)
       if (principal?.type === 'user') {
-        await requireAccount(tx, principal.account_id)
+        await requireNotSuspended(tx.accounts, principal.account_id)
         if ((await principal.stands?.(tx)) === false) throw httpError('session_expired')
       }
       if (principal?.type === 'operator' && principal.session !== undefined) {
@@ -96,7 +97,7 @@ export function admissionTo(
         if (!stands || principal.session.expires_at <= now) throw httpError('session_expired')
       }
       if (principal?.type === 'portal') {
-        await requireAccount(tx, principal.account_id)
+        await requireNotSuspended(tx.accounts, principal.account_id)
         await requirePortalSession(tx.portalSessions, principal, now)
       }
     },
@@ -188,20 +189,10 @@ async function confirmKey(
   required: RequiredScope | undefined,
   now: Instant,
 ): Promise<void> {
-  await requireAccount(tx, account_id)
+  await requireNotSuspended(tx.accounts, account_id)
   const chain = await liveChain(tx, account_id, key.id, now)
   if (!isLive(chain.at(-1), secret_version, now)) throw kernelError('key_rotated')
   if (required !== undefined) requireScope(effectiveAuthority(chain), required)
-}
-
-async function requireAccount(tx: Pick<Store, 'accounts'>, accountId: string): Promise<void> {
-  if (await isSuspended(tx, accountId)) throw kernelError('account_suspended')
-}
-
-/** An embedder keeps its own accounts; they have no row here. */
-async function isSuspended({ accounts }: Pick<Store, 'accounts'>, id: string): Promise<boolean> {
-  const account = await accounts.get(id)
-  return account !== undefined && account.suspended_at !== null
 }
 
 /**
@@ -277,7 +268,7 @@ export async function isStillAllowed(
   now: Instant,
 ): Promise<boolean> {
   if (created_by.type === 'operator') return true
-  if (await isSuspended(tx, account_id)) return false
+  if (await isSuspended(tx.accounts, account_id)) return false
   if (created_by.type === 'user') return true
   // The portal asks for no such work.
   if (created_by.type === 'portal') return false

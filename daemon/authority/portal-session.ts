@@ -1,13 +1,16 @@
 import { FULL_AUTHORITY } from '../../lib/grant/authority.ts'
 import type { Clock, RandomBytes } from '../../lib/engine/ports.ts'
-import { kernelError } from '../../lib/errors.ts'
 import { hashToken, isToken, mintToken } from '../../lib/key/token.ts'
 import { readScopes } from '../../lib/scope/canonical.ts'
 import type { Instant, Millis } from '../../lib/time.ts'
 import { HOUR } from '../../lib/time.ts'
-import type { PortalSessionReads } from '../../plugins/platform/contract/portal-sessions.ts'
+import type {
+  PortalSessionReads,
+  PortalSessionRecord,
+} from '../../plugins/platform/contract/portal-sessions.ts'
 import type { AccountReads } from '../../plugins/store/contract/accounts.ts'
 import { httpError } from '../operations/errors.ts'
+import { requireNotSuspended } from './accounts.ts'
 import type { PortalPrincipal } from './principal.ts'
 
 /** Lifetime of a session of the portal, however much it is used. */
@@ -69,29 +72,30 @@ export async function resumePortalSession(
   token: string,
 ): Promise<PortalPrincipal> {
   const { store, clock } = platform
-  const hash = hashPortalValue(platform, 'session', token)
-  const session = hash === undefined ? undefined : await store.portalSessions.get(hash)
-  if (session === undefined || session.expires_at <= clock.now()) {
-    throw httpError('session_expired', { message: ENDED })
-  }
-  const { id, account_id, scopes, expires_at } = session
-  await requireNotSuspended(store.accounts, account_id)
+  const session = await requireSession(
+    store.portalSessions,
+    hashPortalValue(platform, 'session', token),
+    clock.now(),
+  )
+  await requireNotSuspended(store.accounts, session.account_id)
+  return asPortalPrincipal(session)
+}
+
+/** Who acts with a session that was opened. */
+export function asPortalPrincipal({
+  id,
+  hash,
+  account_id,
+  scopes,
+  expires_at,
+}: PortalSessionRecord): PortalPrincipal {
   return {
     type: 'portal',
     account_id,
-    session: { id, hash: session.hash, expires_at },
+    session: { id, hash, expires_at },
     // Its keys outlive it: it bounds what they may do, not how long.
     authority: { ...FULL_AUTHORITY, scopes: readScopes(scopes) },
   }
-}
-
-/** @throws KeyhookError `account_suspended`; the accounts of an embedder have no row, and are never suspended here */
-export async function requireNotSuspended(
-  accounts: Pick<AccountReads, 'get'>,
-  id: string,
-): Promise<void> {
-  const account = await accounts.get(id)
-  if (account !== undefined && account.suspended_at !== null) throw kernelError('account_suspended')
 }
 
 const ENDED = 'The session of the portal has ended. Open the portal again from where you came.'
@@ -102,8 +106,17 @@ export async function requirePortalSession(
   { session: { hash } }: PortalPrincipal,
   now: Instant,
 ): Promise<void> {
-  const session = await sessions.get(hash)
+  await requireSession(sessions, hash, now)
+}
+
+async function requireSession(
+  sessions: PortalSessionReads,
+  hash: string | undefined,
+  now: Instant,
+): Promise<PortalSessionRecord> {
+  const session = hash === undefined ? undefined : await sessions.get(hash)
   if (session === undefined || session.expires_at <= now) {
     throw httpError('session_expired', { message: ENDED })
   }
+  return session
 }

@@ -6,7 +6,8 @@ import { SPEC_SCOPES, parseScopes } from '../../../lib/scope/syntax.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { SECOND } from '../../../lib/time.ts'
 import type { Changing } from '../../platform.ts'
-import { mintPortalValue, requireNotSuspended } from '../../authority/portal-session.ts'
+import { requireNotSuspended } from '../../authority/accounts.ts'
+import { mintPortalValue } from '../../authority/portal-session.ts'
 import { audit } from '../audit/note.ts'
 import { portalError } from './errors.ts'
 
@@ -96,7 +97,7 @@ export async function endPortalSessions(change: Changing, account_id: string): P
 function parsePortalScopes(requested: readonly string[], universe: ScopeUniverse): ScopeSet {
   const scopes = parseScopes(requested, universe, 'body.scopes')
   const errors: FieldError[] = requested.flatMap((scope, index) =>
-    isOfPortal(scope)
+    isPortalScope(scope)
       ? []
       : [
           {
@@ -113,7 +114,7 @@ function parsePortalScopes(requested: readonly string[], universe: ScopeUniverse
   return scopes
 }
 
-function isOfPortal(scope: string): boolean {
+function isPortalScope(scope: string): boolean {
   const family = scope.slice(0, scope.indexOf(':'))
   if (FAMILIES.has(family) || scope === EVENTS) return true
   return family !== '*' && !Object.hasOwn(SPEC_SCOPES, family)

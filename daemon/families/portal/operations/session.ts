@@ -1,11 +1,10 @@
-import { FULL_AUTHORITY } from '../../../../lib/grant/authority.ts'
-import { readScopes } from '../../../../lib/scope/canonical.ts'
 import { toIso } from '../../../../lib/time.ts'
+import { requireNotSuspended } from '../../../authority/accounts.ts'
 import {
   PORTAL_SESSION_LIFE,
+  asPortalPrincipal,
   hashPortalValue,
   mintPortalValue,
-  requireNotSuspended,
 } from '../../../authority/portal-session.ts'
 import type { PortalPrincipal, Principal } from '../../../authority/principal.ts'
 import { httpError } from '../../../operations/errors.ts'
@@ -50,13 +49,8 @@ export const openPortalSession = operation({
     const opened = link && (await tx.portalSessions.open(link, end, now))
     if (!opened) throw portalError('invalid_portal_link')
     await requireNotSuspended(tx.accounts, opened.account_id)
-    const { id, account_id, expires_at } = opened
-    const principal: PortalPrincipal = {
-      type: 'portal',
-      account_id,
-      session: { id, hash, expires_at },
-      authority: { ...FULL_AUTHORITY, scopes: readScopes(opened.scopes) },
-    }
+    const { id, account_id } = opened
+    const principal = asPortalPrincipal(opened)
     await audit(
       { ...call, principal },
       { account_id, action: 'portal.opened', target_type: 'portal_session', target_id: id },
