@@ -23,13 +23,17 @@ interface Taken {
  * Refuses families of third parties that cannot be added to the product's: another form, or a name that something else
  * has. One registration adds a family everywhere, so that each of its names must be its own.
  *
+ * @param before families that were added earlier, and are not looked at again
  * @throws TypeError of one line
  */
-export async function requireAddable(added: readonly Family[]): Promise<void> {
+export async function requireAddable(
+  added: readonly Family[],
+  before: readonly Family[] = [],
+): Promise<void> {
   for (const [at, family] of added.entries()) {
     try {
       requireForm(family)
-      requireOwnNames(family, takenBy([...FAMILIES, ...added.slice(0, at)]))
+      requireOwnNames(family, takenBy([...FAMILIES, ...before, ...added.slice(0, at)]))
       await requireDescribable(family)
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause)

@@ -25,7 +25,10 @@ export async function loadFamilies(
       throw new ConfigError(`${label}, which exports no family`)
     }
     try {
-      await requireAddable([...loaded.map((one) => one.family), family])
+      await requireAddable(
+        [family],
+        loaded.map((one) => one.family),
+      )
     } catch (cause) {
       throw new ConfigError(`${label}: ${reasonOf(cause)}`, { cause })
     }
