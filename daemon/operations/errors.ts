@@ -105,7 +105,10 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
     text: 'A change with a session cookie must come from the same origin. Browsers say so by themselves; other clients send the Origin header that details.origin names, or a key.',
   },
   foreign_origin: { status: 403, text: 'This server does not answer pages of other origins.' },
-  account_not_found: { status: 404, text: 'There is no account with this id.' },
+  account_not_found: {
+    status: 404,
+    text: 'There is no account with this id. The operator lists all with GET /v1/accounts.',
+  },
   route_not_found: { status: 404, text: 'There is nothing at this path.' },
   method_not_allowed: { status: 405, text: 'This path does not take this method. See Allow.' },
   request_abandoned: {
