@@ -35,6 +35,7 @@ const event = createRoute({
 const billing = createRoute({
   getParentRoute: () => inside,
   path: '/billing',
+  validateSearch: textsOf('from'),
   component: lazyRouteComponent(() => import('./billing/page.tsx'), 'Page'),
 })
 
@@ -43,6 +44,12 @@ const ledger = createRoute({
   path: '/billing/ledger',
   validateSearch: textsOf('kind', 'app'),
   component: lazyRouteComponent(() => import('./billing/ledger.tsx'), 'Page'),
+})
+
+const invoices = createRoute({
+  getParentRoute: () => inside,
+  path: '/billing/invoices',
+  component: lazyRouteComponent(() => import('./billing/invoices.tsx'), 'Page'),
 })
 
 const audit = createRoute({
@@ -69,6 +76,7 @@ const pages = [
   ...appRoutes,
   billing,
   ledger,
+  invoices,
   ...keyRoutes(inside),
   ...webhookRoutes(inside),
   events,

@@ -84,9 +84,7 @@ export function Page() {
       <List
         label="Transactions"
         queryKey={['billing', 'ledger', filters]}
-        read={(cursor) =>
-          api.billing.ledger({ ...filters, limit: 50, ...(cursor === undefined ? {} : { cursor }) })
-        }
+        read={(page, options) => api.billing.ledger({ ...filters, ...page }, options)}
         columns={COLUMNS}
         empty={<Empty>Holds, charges and credit appear here.</Empty>}
       />

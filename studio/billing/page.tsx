@@ -1,26 +1,38 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, useSearch } from '@tanstack/react-router'
+import type { Wallet } from '../api/client.ts'
 import { api } from '../api/client.ts'
 import { FullInstant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Facts, PageFrame, Section } from '../parts/page.tsx'
 import { Limits } from './limits.tsx'
 import { amountOf } from './money.ts'
+import { Payment } from './payment.tsx'
 import { Prices } from './prices.tsx'
 import { Spending } from './spending.tsx'
 
-type Wallet = Awaited<ReturnType<typeof api.billing.wallet>>
-
 /** What is left, what is held for work under way, and what it goes to. */
 export function Page() {
+  const { from } = useSearch({ from: '/inside/billing' })
   const wallet = useQuery({
     queryKey: ['billing', 'wallet'],
     queryFn: () => api.billing.wallet(),
-    refetchInterval: 30_000,
+    refetchInterval: from === 'payment' ? 5000 : 30_000,
   })
   return (
     <PageFrame title="Billing">
-      <Loaded query={wallet}>{(data) => <Balance of={data} />}</Loaded>
+      <Loaded query={wallet}>
+        {(data) => (
+          <>
+            <Balance of={data} />
+            {data.mode !== 'none' && (
+              <Section title="Payment">
+                <Payment of={data} />
+              </Section>
+            )}
+          </>
+        )}
+      </Loaded>
       <Section title="This month">
         <Spending />
       </Section>
@@ -67,6 +79,12 @@ function Balance({ of: wallet }: { readonly of: Wallet }) {
             'Transactions',
             <Link key="ledger" to="/billing/ledger">
               Show the ledger
+            </Link>,
+          ],
+          [
+            'Invoices',
+            <Link key="invoices" to="/billing/invoices">
+              Show invoices
             </Link>,
           ],
         ]}

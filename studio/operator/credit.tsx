@@ -56,7 +56,7 @@ function Grant({ to: account }: { readonly to: string }) {
   )
   return (
     <form
-      className="grant"
+      className="line-form"
       onSubmit={(event: SubmitEvent) => {
         event.preventDefault()
         grant.mutate()

@@ -40,6 +40,11 @@ const STATES: Readonly<Record<string, readonly [words: string, tone: Tone, icon:
   'domain verifying': ['One record found', 'wait', 'waiting'],
   'domain verified': ['Leads to the app', 'good', 'done'],
   'domain failed': ['Not checked any more', 'bad', 'failed'],
+  'invoice draft': ['Draft', 'quiet', 'waiting'],
+  'invoice open': ['To be paid', 'wait', 'waiting'],
+  'invoice paid': ['Paid', 'good', 'done'],
+  'invoice void': ['Void', 'quiet', 'stopped'],
+  'invoice uncollectible': ['Given up', 'bad', 'failed'],
   found: ['Found', 'good', 'done'],
   missing: ['Not found', 'wait', 'waiting'],
 }

@@ -8,6 +8,8 @@ export type Place = readonly [name: string, to: string, icon: IconName]
 /** Pages that the rail does not show. */
 const BELOW: readonly Place[] = [
   ['Ledger', '/billing/ledger', 'billing'],
+  ['Invoices', '/billing/invoices', 'billing'],
+  ['Members', '/settings', 'user'],
   ['Sessions', '/sessions', 'user'],
 ]
 
@@ -22,7 +24,7 @@ const EVENT_TYPE = /^\w+(?:\.\w+)+$/
 
 const asChoice =
   (group: string) =>
-  ([name, to, icon]: Place): Choice => ({ key: `${group} ${to}`, group, name, to, icon })
+  ([name, to, icon]: Place): Choice => ({ key: `${group} ${name}`, group, name, to, icon })
 
 /** Pages and actions whose name matches, and a search of events where the text looks like a type. */
 export function placesFor(text: string, rail: readonly Place[]): readonly Choice[] {

@@ -1,0 +1,98 @@
+import { Button, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import type { SubmitEvent } from 'react'
+import { useState } from 'react'
+import { api } from '../api/client.ts'
+import type { Wallet } from '../api/client.ts'
+import { useAct } from '../parts/act.ts'
+import { Problem } from '../parts/problem.tsx'
+import { amountOf } from './money.ts'
+import { Plan } from './plan.tsx'
+import { RETURN_URL, openPage } from './processor.ts'
+
+/** Credit, the plan and the payment method: each is paid for on a page of the payment processor. */
+export function Payment({ of: wallet }: { readonly of: Wallet }) {
+  const { from } = useSearch({ from: '/inside/billing' })
+  if (wallet.mode === 'internal') {
+    return <p className="quiet">Whoever operates this service grants credit.</p>
+  }
+  const isCustomer = wallet.subscription !== null || wallet.paid_micros > 0
+  return (
+    <div className="stack">
+      {from === 'payment' && (
+        <p role="status" className="quiet">
+          If you paid, it shows here within seconds: once the payment processor says so.
+        </p>
+      )}
+      <BuyCredit />
+      <Plan of={wallet} />
+      <PaymentMethod isCustomer={isCustomer} />
+    </div>
+  )
+}
+
+function BuyCredit() {
+  const [amount, setAmount] = useState('')
+  const { data } = useQuery({
+    queryKey: ['billing', 'pricing'],
+    queryFn: () => api.billing.pricing(),
+  })
+  const buy = useAct<void, { readonly checkout_url: string }>(
+    () => api.billing.topup({ amount, return_url: RETURN_URL }),
+    ({ checkout_url }) => openPage(checkout_url),
+  )
+  const bounds =
+    data &&
+    `From ${amountOf(data.topup.min_micros, null)} to ${amountOf(data.topup.max_micros, null)}.`
+  return (
+    <form
+      className="line-form"
+      onSubmit={(event: SubmitEvent) => {
+        event.preventDefault()
+        buy.mutate()
+      }}
+    >
+      <TextInput
+        label={`Amount in ${data?.currency ?? 'money'}`}
+        description={bounds}
+        placeholder="25.00"
+        inputMode="decimal"
+        required
+        value={amount}
+        onChange={(event) => setAmount(event.currentTarget.value)}
+      />
+      <Button type="submit" loading={buy.isPending}>
+        Buy credit
+      </Button>
+      {buy.error !== null && <Problem error={buy.error} />}
+    </form>
+  )
+}
+
+function PaymentMethod({ isCustomer }: { readonly isCustomer: boolean }) {
+  const change = useAct<void, { readonly setup_url: string }>(
+    () => api.billing.paymentMethod({ return_url: RETURN_URL }),
+    ({ setup_url }) => openPage(setup_url),
+  )
+  const show = useAct<void, { readonly url: string }>(
+    () => api.billing.portal({ return_url: RETURN_URL }),
+    ({ url }) => openPage(url),
+  )
+  return (
+    <div>
+      <div className="buttons start">
+        <Button variant="default" loading={change.isPending} onClick={() => change.mutate()}>
+          Change payment method
+        </Button>
+        {isCustomer && (
+          <Button variant="default" loading={show.isPending} onClick={() => show.mutate()}>
+            Open the payment processor’s page
+          </Button>
+        )}
+      </div>
+      {change.error !== null && <Problem error={change.error} />}
+      {show.error !== null && <Problem error={show.error} />}
+    </div>
+  )
+}
