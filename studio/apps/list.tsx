@@ -40,7 +40,7 @@ export function Page() {
       <List
         label="Apps"
         queryKey={['apps', 'list']}
-        read={(cursor) => api.apps.list({ limit: 50, ...(cursor === undefined ? {} : { cursor }) })}
+        read={(page, options) => api.apps.list(page, options)}
         columns={COLUMNS}
         every={10_000}
         empty={

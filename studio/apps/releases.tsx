@@ -82,9 +82,7 @@ export function Page() {
         <List
           label="Releases"
           queryKey={['deploy', 'list', app_id]}
-          read={(cursor) =>
-            api.deploy.list({ app_id, limit: 20, ...(cursor === undefined ? {} : { cursor }) })
-          }
+          read={(page, options) => api.deploy.list({ app_id, ...page }, options)}
           columns={COLUMNS}
           every={10_000}
           empty={<Empty>Publishing makes a release, which never changes and can come back.</Empty>}

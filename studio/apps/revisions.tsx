@@ -39,9 +39,8 @@ export function Page() {
     <List
       label="Revisions"
       queryKey={['apps', 'revisions', app_id, current]}
-      read={async (cursor) => {
-        const more = cursor === undefined ? {} : { cursor }
-        const page = await api.apps.revisions({ app_id, limit: 50, ...more })
+      read={async (query, options) => {
+        const page = await api.apps.revisions({ app_id, ...query }, options)
         return { ...page, data: page.data.map((one) => ({ ...one, id: String(one.revision) })) }
       }}
       columns={COLUMNS}

@@ -104,9 +104,7 @@ export function Page() {
       <List
         label="Audit entries"
         queryKey={['audit', 'list', filters]}
-        read={(cursor) =>
-          api.audit.list({ ...filters, limit: 50, ...(cursor === undefined ? {} : { cursor }) })
-        }
+        read={(page, options) => api.audit.list({ ...filters, ...page }, options)}
         columns={COLUMNS}
         empty={
           <Empty>

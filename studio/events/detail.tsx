@@ -7,6 +7,7 @@ import { FullInstant } from '../parts/instant.tsx'
 import { Json } from '../parts/json.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Empty, Facts, PageFrame, Section } from '../parts/page.tsx'
+import type { ReadPage } from '../parts/pages.ts'
 import { List } from '../parts/table.tsx'
 
 const EVENTS = [{ name: 'Events', to: '/events' }]
@@ -48,12 +49,8 @@ export function Page() {
 
 type Explanation = Awaited<ReturnType<typeof api.events.explain>>['data'][number]
 
-async function explain(event_id: string, cursor: string | undefined) {
-  const page = await api.events.explain({
-    event_id,
-    limit: 50,
-    ...(cursor === undefined ? {} : { cursor }),
-  })
+async function explain(event_id: string, ...[query, options]: Parameters<ReadPage<Explanation>>) {
+  const page = await api.events.explain({ event_id, ...query }, options)
   return { ...page, data: page.data.map((one) => ({ ...one, id: one.webhook_id })) }
 }
 
@@ -63,7 +60,7 @@ function Notified({ event }: { readonly event: string }) {
     <List<Explanation & { readonly id: string }>
       label="Webhooks"
       queryKey={['events', 'explain', event]}
-      read={(cursor) => explain(event, cursor)}
+      read={(page, options) => explain(event, page, options)}
       columns={[
         {
           name: 'Webhook',

@@ -43,9 +43,7 @@ export function Page() {
       <List
         label="Events"
         queryKey={['events', 'list', query]}
-        read={(cursor) =>
-          api.events.list({ limit: 50, ...query, ...(cursor === undefined ? {} : { cursor }) })
-        }
+        read={(page, options) => api.events.list({ ...query, ...page }, options)}
         columns={COLUMNS}
         every={isOver ? undefined : 10_000}
         empty={<Nothing of={search} />}

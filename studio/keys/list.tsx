@@ -67,9 +67,7 @@ export function Page() {
       <List
         label="Keys"
         queryKey={['keys', 'list', shown]}
-        read={(cursor) =>
-          api.keys.list({ status: shown, limit: 50, ...(cursor === undefined ? {} : { cursor }) })
-        }
+        read={(page, options) => api.keys.list({ status: shown, ...page }, options)}
         columns={COLUMNS}
         empty={
           <Empty

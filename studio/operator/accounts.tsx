@@ -33,12 +33,7 @@ export function Page() {
       <List
         label="Accounts"
         queryKey={['operator', 'accounts']}
-        read={(cursor) =>
-          operatorApi().accounts.list({
-            limit: 50,
-            ...(cursor === undefined ? {} : { cursor }),
-          })
-        }
+        read={(page, options) => operatorApi().accounts.list(page, options)}
         columns={COLUMNS}
         empty={
           <Empty command="keyhook owner create --email owner@example.com --password-stdin">

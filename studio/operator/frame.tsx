@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { operatorApi } from '../api/client.ts'
 import { Problem } from '../parts/problem.tsx'
 import { isSignedOut } from '../session/session.ts'
-import { Rooms } from '../shell/frame.tsx'
+import { Layout } from '../shell/frame.tsx'
 
 const PLACES = [
   ['Overview', '/operator', 'home'],
@@ -17,7 +17,7 @@ function leave(): void {
 }
 
 export function OperatorFrame() {
-  return <Rooms of={PLACES} part="Operator" menu={<SignOut />} />
+  return <Layout of={PLACES} part="Operator" menu={<SignOut />} />
 }
 
 function SignOut() {

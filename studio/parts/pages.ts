@@ -9,6 +9,21 @@ export interface RowPage<Row> {
   readonly next_cursor: string | null
 }
 
+/** Which page is asked for, as every list of the API takes it. */
+export interface PageQuery {
+  readonly limit: number
+  readonly cursor?: string
+}
+
+/** How a list is read; whoever leaves the page ends what is read for it. */
+export type ReadPage<Row> = (
+  page: PageQuery,
+  options: { readonly signal: AbortSignal },
+) => Promise<RowPage<Row>>
+
+/** Rows of a page. */
+const LIMIT = 50
+
 type Pages<Row> = InfiniteData<RowPage<Row>, string | undefined>
 
 export interface InfinitePages<Row> {
@@ -41,7 +56,7 @@ export function usePages<Row>({
   every,
 }: {
   readonly queryKey: readonly unknown[]
-  readonly read: (cursor: string | undefined) => Promise<RowPage<Row>>
+  readonly read: ReadPage<Row>
   readonly every?: number | undefined
 }): InfinitePages<Row> {
   const queries = useQueryClient()
@@ -53,7 +68,8 @@ export function usePages<Row>({
     string | undefined
   >({
     queryKey,
-    queryFn: ({ pageParam }) => read(pageParam),
+    queryFn: ({ pageParam: cursor, signal }) =>
+      read({ limit: LIMIT, ...(cursor === undefined ? {} : { cursor }) }, { signal }),
     initialPageParam: undefined,
     getNextPageParam: ({ has_more, next_cursor }) =>
       has_more ? (next_cursor ?? undefined) : undefined,

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { InfinitePages, RowPage } from './pages.ts'
+import type { InfinitePages, ReadPage } from './pages.ts'
 import { usePages } from './pages.ts'
 import { ListEnd } from './list-end.tsx'
 import { Loaded } from './loaded.tsx'
@@ -46,7 +46,7 @@ export function List<Row extends { readonly id: string }>({
 }: {
   /** The operation and its filters. */
   readonly queryKey: readonly unknown[]
-  readonly read: (cursor: string | undefined) => Promise<RowPage<Row>>
+  readonly read: ReadPage<Row>
   readonly label: string
   readonly columns: readonly Column<Row>[]
   readonly empty: ReactNode

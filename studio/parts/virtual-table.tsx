@@ -2,7 +2,7 @@ import { useMediaQuery } from '@mantine/hooks'
 import type { Range, VirtualItem } from '@tanstack/react-virtual'
 import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual'
 import type { FocusEvent, RefObject } from 'react'
-import { Fragment, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { Fragment, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { Column } from './rows.tsx'
 import { Cells, Head } from './rows.tsx'
 
@@ -33,17 +33,25 @@ export function VirtualTable<Row extends { readonly id: string }>({
   const table = useRef<HTMLTableElement>(null)
   const margin = useTop(table)
   const [focused, setFocused] = useState<string>()
+  const usual = useRef<number>(undefined)
+  // Another function would have the heights of all rows added up anew with each frame.
+  const getItemKey = useCallback((index: number) => rows[index]?.id ?? index, [rows])
   const virtualizer = useWindowVirtualizer<HTMLTableRowElement>({
     count: rows.length,
-    estimateSize: () => USUAL,
+    estimateSize: () => usual.current ?? USUAL,
     overscan: BEYOND,
     scrollMargin: margin,
-    getItemKey: (index) => rows[index]?.id ?? index,
+    getItemKey,
     rangeExtractor: (range) =>
       indexesIn(range, focused === undefined ? -1 : rows.findIndex(({ id }) => id === focused)),
     initialMeasurementsCache: HEIGHTS.get(name) ?? [],
     // In fractions: whole pixels depend on where a row is, and would move what is scrolled with each row.
-    measureElement: (row) => row.getBoundingClientRect().height,
+    measureElement: (row) => {
+      const { height } = row.getBoundingClientRect()
+      // Rows are alike: one as high as the first moves nothing, and the table is not rendered again for it.
+      usual.current ??= height
+      return height
+    },
     useFlushSync: false,
   })
   useLayoutEffect(

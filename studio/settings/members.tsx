@@ -51,9 +51,7 @@ export function Page() {
       <List
         label="Members"
         queryKey={['accounts', 'list_members']}
-        read={(cursor) =>
-          api.accounts.listMembers({ limit: 50, ...(cursor === undefined ? {} : { cursor }) })
-        }
+        read={(page, options) => api.accounts.listMembers(page, options)}
         columns={COLUMNS}
         empty={<Empty>Nobody can sign in to this account.</Empty>}
       />

@@ -65,13 +65,8 @@ export function Deliveries({ webhook: webhook_id }: { readonly webhook: string }
       <List
         label="Deliveries"
         queryKey={['webhooks', 'list_deliveries', webhook_id, filters]}
-        read={(cursor) =>
-          api.webhooks.listDeliveries({
-            webhook_id,
-            ...filters,
-            limit: 50,
-            ...(cursor === undefined ? {} : { cursor }),
-          })
+        read={(page, options) =>
+          api.webhooks.listDeliveries({ webhook_id, ...filters, ...page }, options)
         }
         columns={COLUMNS}
         every={10_000}

@@ -52,9 +52,7 @@ export function Page() {
       <List
         label="Webhooks"
         queryKey={['webhooks', 'list']}
-        read={(cursor) =>
-          api.webhooks.list({ limit: 50, ...(cursor === undefined ? {} : { cursor }) })
-        }
+        read={(page, options) => api.webhooks.list(page, options)}
         columns={COLUMNS}
         every={10_000}
         empty={
