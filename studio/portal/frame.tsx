@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { Problem } from '../parts/problem.tsx'
 import type { Place } from '../search/places.ts'
-import { Rooms } from '../shell/frame.tsx'
+import { Layout } from '../shell/frame.tsx'
 import { endSession } from './session.ts'
 
 /** The rail, the bar and the way to end the session, around the pages of the portal. */
@@ -16,7 +16,7 @@ export function PortalFrame({
   const end = useMutation({ mutationFn: endSession, onSuccess: ended })
   return (
     <>
-      <Rooms
+      <Layout
         of={places}
         part=""
         menu={

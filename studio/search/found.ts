@@ -11,7 +11,7 @@ const MOST = 8
 /** Shorter texts match too much to be worth a request. */
 export const SHORTEST = 2
 
-export interface Found {
+export interface Results {
   readonly choices: readonly Choice[]
   readonly isSearching: boolean
   /** Kinds of which only the newest were searched. */
@@ -20,7 +20,7 @@ export interface Found {
 }
 
 /** Records whose name, id or address matches. */
-export function useRecords(text: string): Found {
+export function useRecords(text: string): Results {
   const isWanted = text.length >= SHORTEST
   const lists = useQueries({ queries: KINDS.map((kind) => listQuery(kind, isWanted)) })
   const byId = useQueries({ queries: KINDS.map((kind) => idQuery(kind, text, kind.id.test(text))) })

@@ -27,14 +27,14 @@ const PLACES: readonly Place[] = [
 export function Frame() {
   return (
     <>
-      <Rooms of={PLACES} part="Studio" search={<Search places={PLACES} />} menu={<UserMenu />} />
+      <Layout of={PLACES} part="Studio" search={<Search places={PLACES} />} menu={<UserMenu />} />
       <OtherUser />
     </>
   )
 }
 
 /** The rail, the bar and the page between them. The first place is where the name leads. */
-export function Rooms({
+export function Layout({
   of: places,
   part,
   search,
@@ -89,7 +89,8 @@ export function Rooms({
 }
 
 function Online() {
-  const [isOnline, setOnline] = useState(() => navigator.onLine)
+  // The page was read from the service: a machine without another network says that it is offline.
+  const [isOnline, setOnline] = useState(true)
   useEffect(() => {
     const note = (): void => setOnline(navigator.onLine)
     addEventListener('online', note)
