@@ -213,7 +213,8 @@ await t.test('the endpoint', async (t) => {
     const none = await sendMcp(world, null, body, { headers })
     t.equal(none.status, 401)
     t.equal(none.headers.get('www-authenticate'), 'Bearer')
-    const wrong = await sendMcp(world, `${key.slice(0, -2)}xx`, body, { headers })
+    const forged = `${key.slice(0, -1)}${key.endsWith('x') ? 'y' : 'x'}`
+    const wrong = await sendMcp(world, forged, body, { headers })
     t.match(wrong.status, 401)
     t.equal(wrong.headers.get('www-authenticate'), 'Bearer error="invalid_token"')
     t.match(await world.request('POST', '/mcp', { body }), {

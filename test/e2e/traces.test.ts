@@ -70,13 +70,22 @@ const receiver = await startReceiver((socket) => {
 const plain = await startReceiver(answerWith('HTTP/1.1 204 No Content\r\n\r\n'))
 t.teardown(() => Promise.all([receiver.close(), plain.close()]))
 const events = ['trace.me']
-await ask('POST', '/v1/webhooks', {
+const failing = await ask('POST', '/v1/webhooks', {
   url: `http://127.0.0.1:${receiver.port}/?${CANARIES.query}`,
   events,
   trace_headers: true,
   headers: { 'X-Own': CANARIES.header, TraceParent: 'of my own' },
 })
-await ask('POST', '/v1/webhooks', { url: `http://127.0.0.1:${plain.port}/`, events })
+const taking = await ask('POST', '/v1/webhooks', {
+  url: `http://127.0.0.1:${plain.port}/`,
+  events,
+})
+
+/** Whether an attempt of its last delivery is on record: the span of one ends before. */
+async function isRecorded(webhook: { readonly id?: unknown }): Promise<boolean> {
+  const { data } = await ask('GET', `/v1/webhooks/${String(webhook.id)}/deliveries?limit=1`)
+  return (data as readonly { attempt_count: number }[]).some((one) => one.attempt_count > 0)
+}
 
 async function publish(headers: Readonly<Record<string, string>>): Promise<string> {
   const response = await fetch(`${api.url}/v1/events`, {
@@ -110,6 +119,9 @@ await t.test('one trace leads from the request to the last attempt', async (t) =
   // It waits in the database until somebody sends.
   const first = await start([SENDER], 'sender-1')
   await until('the first attempts are collected', () => spansOf(traceId).length >= 4)
+  for (const webhook of [failing, taking]) {
+    await until('its outcome is recorded', () => isRecorded(webhook))
+  }
   await first.end('SIGKILL')
   status = '204 No Content'
   await start([SENDER], 'sender-2')

@@ -8,6 +8,8 @@ import { filesCases } from '../../plugins/files/conformance.ts'
 import { blank, processAll, taskOf, textOf } from '../../plugins/files/conformance/harness.ts'
 import type { FileTask } from '../../plugins/files/contract.ts'
 import { createFileProcessor } from '../../plugins/files/extract.ts'
+import { DEFAULT_LIMITS } from '../../plugins/files/extract/command.ts'
+import { watchLimits } from '../../plugins/files/extract/run.ts'
 import { createMemoryFileProcessor } from '../../plugins/files/memory.ts'
 import { docxParts, paragraph, pdfOf, sheetRow, xlsxParts, zipOf } from '../support/documents.ts'
 
@@ -170,13 +172,15 @@ await t.test('text: UTF-16 with its mark is read as such, and code as text', asy
 })
 
 await t.test('time that is spent in take is not the document’s', async (t) => {
-  const limits = { wall: 1500 }
-  const slow = createFileProcessor({ limits })
-  t.teardown(() => slow.close())
-  const { chunks } = await processAll({ processor: slow }, taskOf('a.txt', 'text'), {
-    take: () => new Promise((resolve) => setTimeout(resolve, 2 * limits.wall)),
-  })
-  t.equal(chunks, 1)
+  const ends: string[] = []
+  const watch = watchLimits(undefined, { ...DEFAULT_LIMITS, wall: 300 }, (code) => ends.push(code))
+  watch.pause()
+  await new Promise((resolve) => setTimeout(resolve, 600))
+  t.same(ends, [])
+  watch.resume()
+  await new Promise((resolve) => setTimeout(resolve, 600))
+  watch.end()
+  t.same(ends, ['timed_out'])
 })
 
 await t.test('no more children run at once than were asked for', async (t) => {

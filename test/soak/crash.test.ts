@@ -15,6 +15,7 @@ import type { CrashLine } from '../crash/result-line.ts'
 import type { DaemonProcess } from '../support/daemon.ts'
 import { startDaemonProcess, until } from '../support/daemon.ts'
 import { askControl } from '../support/control.ts'
+import { freePort } from '../support/free-port.ts'
 import { runHarness } from '../support/harness.ts'
 import { IS_ALL, sized } from '../support/soak.ts'
 
@@ -116,14 +117,17 @@ async function publish(url: () => string, key: string, id: string): Promise<void
 await t.test('kill -9 while events are published and delivered loses nothing', async (t) => {
   const folder = t.testdir()
   const arrivals = await startJournal(t)
-  let daemon: DaemonProcess = await startDaemonProcess({
+  const place = {
     ...PATIENT,
     KEYHOOK_DATA_DIR: folder,
+    KEYHOOK_PORT: String(await freePort()),
+  }
+  let daemon: DaemonProcess = await startDaemonProcess({
+    ...place,
     KEYHOOK_OWNER_EMAIL: 'owner@example.com',
     KEYHOOK_OWNER_PASSWORD: 'a long password',
   })
   t.teardown(() => daemon.end('SIGKILL').then(() => undefined))
-  const port = new URL(daemon.url).port
 
   const ask = askControl(folder)
   const { key } = await ask('POST', '/v1/keys', { name: 'crash', scopes: ['events:write'] })
@@ -148,7 +152,7 @@ await t.test('kill -9 while events are published and delivered loses nothing', a
     for (const id of await inFlight(join(folder, 'keyhook.db'))) {
       mayRepeat.set(id, (mayRepeat.get(id) ?? 0) + 1)
     }
-    daemon = await startDaemonProcess({ ...PATIENT, KEYHOOK_DATA_DIR: folder, KEYHOOK_PORT: port })
+    daemon = await startDaemonProcess(place)
   }
   await publishing
   await until('everything arrived', () => arrivals.events.size >= EVENTS, LONGEST)

@@ -11,6 +11,7 @@ import { until } from '../support/daemon.ts'
 import { docxParts, paragraph, pdfOf, zipOf } from '../support/documents.ts'
 import type { RunningExecutable } from '../support/executable.ts'
 import { buildExecutable, makeEmptyRoot } from '../support/executable.ts'
+import { isLate } from '../support/late-document.ts'
 import { startPostgres } from '../support/postgres.ts'
 import type { ReceivedRequest } from '../support/receiver.ts'
 import { answerWith, startReceiver } from '../support/receiver.ts'
@@ -135,11 +136,16 @@ await t.test('documents are read by a child that is the executable', async (t) =
   }
   const files = `/v1/apps/${app}/files`
   await upload(files, form)
-  type Files = { data: readonly { name: string; status: string; error: unknown }[] }
+  type Files = { data: readonly { id: string; name: string; status: string; error: unknown }[] }
   let read: Files['data'] = []
   await until('all were read', async () => {
     read = (await get<Files>(files)).data
-    return read.every(({ status }) => !['queued', 'processing', 'uploaded'].includes(status))
+    const late = read.filter(isLate)
+    for (const { id } of late) await post(`${files}/${id}/retry`, {})
+    return (
+      late.length === 0 &&
+      read.every(({ status }) => !['queued', 'processing', 'uploaded'].includes(status))
+    )
   })
   t.same(
     read.map(({ name, status }) => `${name} ${status}`).toSorted(),

@@ -10,6 +10,7 @@ import { docxParts, paragraph, pdfOf, sheetRow, xlsxParts, zipOf } from '../supp
 import type { HostileDocument } from '../support/documents-hostile.ts'
 import { HOSTILE, possibleEnds } from '../support/documents-hostile.ts'
 import { documentsReferringTo } from '../support/documents-referring.ts'
+import { isLate } from '../support/late-document.ts'
 import { sampleReads } from '../support/sampled-reads.ts'
 import { sized } from '../support/soak.ts'
 import { startUntouched } from '../support/untouched.ts'
@@ -109,10 +110,14 @@ async function openOffice(daemon: DaemonProcess) {
     return answer.error === undefined ? String(answer.data?.[0]?.['id']) : answer.error.code
   }
 
-  async function waitForEnd(id: string): Promise<string> {
+  async function waitForEnd(id: string, expected: readonly string[]): Promise<string> {
     let file: Row = {}
     const hasEnded = async (): Promise<boolean> => {
       file = await ask('GET', `${app}/files/${id}`)
+      if (isLate(file) && !expected.includes('failed timed_out')) {
+        await ask('POST', `${app}/files/${id}/retry`, {})
+        return false
+      }
       return file['status'] === 'processed' || file['status'] === 'failed'
     }
     await until('the file has ended', hasEnded, 5 * MINUTE)
@@ -129,7 +134,10 @@ async function openOffice(daemon: DaemonProcess) {
       const taken: string[] = []
       for (const document of documents) taken.push(await upload(document))
       return Promise.all(
-        taken.map(async (id) => (id.includes('-') ? waitForEnd(id) : `refused ${id}`)),
+        taken.map(async (id, index) => {
+          const expected = documents.slice(index, index + 1).flatMap(endsOf)
+          return id.includes('-') ? waitForEnd(id, expected) : `refused ${id}`
+        }),
       )
     },
   }

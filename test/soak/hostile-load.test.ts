@@ -52,8 +52,12 @@ await t.test('thousands of hostile exchanges leave nothing behind', async (t) =>
   t.ok(exchanges >= EXCHANGES)
   t.ok(growth <= 64, `grew by ${growth} MiB`)
   for (const webhook of healthy) {
-    const served = await stand.deliveries(webhook)
-    t.ok(served.every(({ delivery }) => delivery.status === 'succeeded'))
+    // An exchange that took too long on a busy machine is repeated.
+    const served = await stand.succeeded(webhook, ROUNDS * EVENTS)
+    const failures = served.flatMap(({ attempts }) =>
+      attempts.filter(({ error }) => error !== null),
+    )
+    t.ok(failures.every(({ error }) => error === 'timeout'))
   }
 
   await stand.stop()

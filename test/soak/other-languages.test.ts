@@ -163,6 +163,9 @@ async function end({ shell }: ShopPage, pid: number): Promise<void> {
 
 async function storedOrders(backend: Backend): Promise<readonly string[]> {
   const session = await backend.connect()
+  // The server may still carry out the COMMIT of a shop that was killed: this waits for it.
+  if (backend.dialect === 'postgres')
+    await session.run('BEGIN; LOCK TABLE orders IN SHARE MODE; COMMIT')
   const rows = await session.rows(`SELECT number FROM orders WHERE account = 'acct_1'`)
   await session.close()
   return rows.map((row) => String(row['number']))

@@ -12,6 +12,8 @@ import { ROOT } from '../arch/source.ts'
 import { until } from '../support/daemon.ts'
 import { pdfOf } from '../support/documents.ts'
 import { buildExecutable } from '../support/executable.ts'
+import type { EndedFile } from '../support/late-document.ts'
+import { isLate } from '../support/late-document.ts'
 
 t.setTimeout(10 * MINUTE)
 
@@ -123,7 +125,10 @@ async function traced(folder: string, executable: string): Promise<readonly stri
   await fetch(files, { method: 'POST', body: form, headers: { authorization } })
   await until('the document was read', async () => {
     const listed = await fetch(files, { headers: { authorization } })
-    return (await listed.text()).includes('"status":"processed"')
+    const [file] = ((await listed.json()) as { data: readonly (EndedFile & { id: string })[] }).data
+    if (file !== undefined && isLate(file))
+      await fetch(`${files}/${file.id}/retry`, { method: 'POST', headers: { authorization } })
+    return file?.status === 'processed'
   })
   const [pid] = (await readFile(join(data, 'lock.pid'), 'utf8')).split(' ')
   process.kill(Number(pid), 'SIGTERM')

@@ -11,6 +11,7 @@ import { docxParts, paragraph, pdfOf, zipOf } from '../support/documents.ts'
 import { edit as patchOf } from '../support/editing.ts'
 import type { FakeModel, FakeTurn } from '../support/fake-model.ts'
 import { FAKE_MODEL, startFakeModel } from '../support/fake-model.ts'
+import { isLate } from '../support/late-document.ts'
 import { openLeftBehind, orphans } from '../support/left-behind.ts'
 import type { Row } from '../support/mortal-daemon.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -46,12 +47,9 @@ function eventOf({ kind, status }: Row): string {
   return `${kind === undefined ? 'file' : 'edit'}.${isWell ? String(status) : 'failed'}`
 }
 
-/**
- * A document is read at a low priority within 30 seconds of the clock, which a busy machine may not give it: its error
- * says to retry. Answers all work once that has ended.
- */
+/** Answers all work once the documents that were not read in time have ended. */
 async function retryLate(t: Test, stage: Stage, ended: readonly Row[]): Promise<readonly Row[]> {
-  const late = ended.filter(({ error }) => (error as Row | null)?.['code'] === 'timed_out')
+  const late = ended.filter(isLate)
   if (late.length === 0) return ended
   t.comment(`${late.length} documents took too long, and are retried`)
   for (const { id } of late) {

@@ -6,6 +6,7 @@ import type { Test } from 'tap'
 import { MINUTE } from '../../lib/time.ts'
 import type { DaemonProcess, Env } from './daemon.ts'
 import { startDaemonProcess, until } from './daemon.ts'
+import { freePort } from './free-port.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
@@ -36,13 +37,13 @@ export async function startMortalDaemon(t: Test, folder: string, env: Env): Prom
   const armed = join(folder, 'failpoint')
   const place: Record<string, string> = {
     ...env,
+    KEYHOOK_PORT: String(await freePort()),
     KEYHOOK_OPERATOR_TOKEN: OPERATOR,
     NODE_OPTIONS: `--import=${PRELOAD}`,
     WORK_FAILPOINT: armed,
   }
   let daemon: DaemonProcess = await startDaemonProcess(place)
   t.teardown(() => daemon.end('SIGKILL').then(() => undefined))
-  place['KEYHOOK_PORT'] = new URL(daemon.url).port
   let headers: Record<string, string> = { authorization: `Bearer ${OPERATOR}` }
 
   async function ask(method: string, path: string, body?: unknown): Promise<Row> {

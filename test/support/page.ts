@@ -85,6 +85,9 @@ export function openShell(cwd: string, env: NodeJS.ProcessEnv): Shell {
   }
 }
 
+/** How often half a second is waited for a line that something in the background prints. */
+const MOST_LOOKS = 60
+
 /** Runs the `sh` blocks of a page: what they print must hold each line of the `text` that follows. */
 export async function walk(t: Test, blocks: readonly Block[], shell: Shell): Promise<void> {
   let output = ''
@@ -94,6 +97,8 @@ export async function walk(t: Test, blocks: readonly Block[], shell: Shell): Pro
       output = blocks[index - 1]?.kind === 'sh' ? output + ran : ran
     } else if (kind === 'text') {
       for (const line of compact(text).trim().split('\n')) {
+        for (let looks = 0; looks < MOST_LOOKS && !output.includes(line); looks += 1)
+          output += compact(await shell.run('sleep 0.5'))
         const [before = '', ...others] = output.split(line)
         t.ok(others.length > 0, line, others.length > 0 ? {} : { output })
         output = before + others.join(line)

@@ -108,6 +108,8 @@ export async function followPage(
     await receiver.close()
   })
   await walk(t, blocksFor(all.slice(at), mine), shell)
+  // The page ends its shop without waiting for it: another must find the port free.
+  await shell.run('wait $SHOP')
 
   const started = all.find((block) => block.kind === `sh ${kind}` && block.text.includes('SHOP=$!'))
   const start = started?.text.trim().split('\n').at(-1) ?? ''
