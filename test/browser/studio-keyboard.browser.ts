@@ -81,6 +81,7 @@ await t.test(
     await press('Start sending')
     await page.getByRole('heading', { name: 'Events are sent from now on' }).waitFor()
     await press('Copy signing secret')
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
     await press('Show the webhook’s page')
     await page.getByText('It delivers.').waitFor()
     await tabTo(page, 'Receiver code')
