@@ -22,7 +22,7 @@ import { httpError } from '../operations/errors.ts'
 import type { KeyPrincipal, Principal } from './principal.ts'
 import { standsOperatorSession } from './operator-session.ts'
 import { requirePortalSession } from './portal-session.ts'
-import { isSuspended, requireNotSuspended } from './accounts.ts'
+import { isSuspended, requireNotSuspended } from './suspension.ts'
 import { isPinned, requireScope } from './principal.ts'
 
 /** Callers that an operation allows. */

@@ -10,7 +10,7 @@ import type {
 } from '../../plugins/platform/contract/portal-sessions.ts'
 import type { AccountReads } from '../../plugins/store/contract/accounts.ts'
 import { httpError } from '../operations/errors.ts'
-import { requireNotSuspended } from './accounts.ts'
+import { requireNotSuspended } from './suspension.ts'
 import type { PortalPrincipal } from './principal.ts'
 
 /** Lifetime of a session of the portal, however much it is used. */

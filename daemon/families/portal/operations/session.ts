@@ -1,5 +1,5 @@
 import { toIso } from '../../../../lib/time.ts'
-import { requireNotSuspended } from '../../../authority/accounts.ts'
+import { requireNotSuspended } from '../../../authority/suspension.ts'
 import {
   PORTAL_SESSION_LIFE,
   asPortalPrincipal,
