@@ -13,9 +13,9 @@ const BILLING = [{ name: 'Billing', to: '/billing' }]
 const COLUMNS: readonly Column<Invoice>[] = [
   {
     name: 'Invoice',
-    cell: ({ id, number, hosted_url: page }) =>
-      isWebAddress(page) ? (
-        <a href={page} target="_blank" rel="noreferrer" className="row-link">
+    cell: ({ id, number, hosted_url: url }) =>
+      isWebAddress(url) ? (
+        <a href={url} target="_blank" rel="noreferrer" className="row-link">
           {number ?? id}
         </a>
       ) : (
@@ -49,7 +49,7 @@ export function Page() {
       <List
         label="Invoices"
         queryKey={['billing', 'invoices']}
-        read={(page, options) => api.billing.invoices(page, options)}
+        read={(query, options) => api.billing.invoices(query, options)}
         columns={COLUMNS}
         empty={<Empty>Invoices appear here once something was paid for.</Empty>}
       />

@@ -84,7 +84,7 @@ export function Page() {
       <List
         label="Transactions"
         queryKey={['billing', 'ledger', filters]}
-        read={(page, options) => api.billing.ledger({ ...filters, ...page }, options)}
+        read={(query, options) => api.billing.ledger({ ...filters, ...query }, options)}
         columns={COLUMNS}
         empty={<Empty>Holds, charges and credit appear here.</Empty>}
       />

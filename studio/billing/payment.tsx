@@ -1,5 +1,4 @@
 import { Button, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import type { SubmitEvent } from 'react'
 import { useState } from 'react'
@@ -9,20 +8,21 @@ import { useAct } from '../parts/act.ts'
 import { Problem } from '../parts/problem.tsx'
 import { amountOf } from './money.ts'
 import { Plan } from './plan.tsx'
-import { RETURN_URL, openPage } from './processor.ts'
+import { usePricing } from './pricing.ts'
+import { LEAVE_FOR, RETURN_URL, requireWebAddress } from './processor.ts'
 
 /** Credit, the plan and the payment method: each is paid for on a page of the payment processor. */
 export function Payment({ of: wallet }: { readonly of: Wallet }) {
   const { from } = useSearch({ from: '/inside/billing' })
   if (wallet.mode === 'internal') {
-    return <p className="quiet">Whoever operates this service grants credit.</p>
+    return <p className="quiet">The operator of this service grants credit.</p>
   }
   const isCustomer = wallet.subscription !== null || wallet.paid_micros > 0
   return (
     <div className="stack">
       {from === 'payment' && (
         <p role="status" className="quiet">
-          If you paid, it shows here within seconds: once the payment processor says so.
+          A payment shows here a few seconds after the payment processor confirms it.
         </p>
       )}
       <BuyCredit />
@@ -34,14 +34,11 @@ export function Payment({ of: wallet }: { readonly of: Wallet }) {
 
 function BuyCredit() {
   const [amount, setAmount] = useState('')
-  const { data } = useQuery({
-    queryKey: ['billing', 'pricing'],
-    queryFn: () => api.billing.pricing(),
+  const { data } = usePricing()
+  const buy = useAct<void, string>(async () => {
+    const { checkout_url } = await api.billing.topup({ amount, return_url: RETURN_URL })
+    return requireWebAddress(checkout_url)
   })
-  const buy = useAct<void, { readonly checkout_url: string }>(
-    () => api.billing.topup({ amount, return_url: RETURN_URL }),
-    ({ checkout_url }) => openPage(checkout_url),
-  )
   const bounds =
     data &&
     `From ${amountOf(data.topup.min_micros, null)} to ${amountOf(data.topup.max_micros, null)}.`
@@ -50,11 +47,11 @@ function BuyCredit() {
       className="line-form"
       onSubmit={(event: SubmitEvent) => {
         event.preventDefault()
-        buy.mutate()
+        buy.mutate(undefined, LEAVE_FOR)
       }}
     >
       <TextInput
-        label={`Amount in ${data?.currency ?? 'money'}`}
+        label={data?.currency ? `Amount in ${data.currency}` : 'Amount'}
         description={bounds}
         placeholder="25.00"
         inputMode="decimal"
@@ -71,22 +68,30 @@ function BuyCredit() {
 }
 
 function PaymentMethod({ isCustomer }: { readonly isCustomer: boolean }) {
-  const change = useAct<void, { readonly setup_url: string }>(
-    () => api.billing.paymentMethod({ return_url: RETURN_URL }),
-    ({ setup_url }) => openPage(setup_url),
-  )
-  const show = useAct<void, { readonly url: string }>(
-    () => api.billing.portal({ return_url: RETURN_URL }),
-    ({ url }) => openPage(url),
-  )
+  const change = useAct<void, string>(async () => {
+    const { setup_url } = await api.billing.paymentMethod({ return_url: RETURN_URL })
+    return requireWebAddress(setup_url)
+  })
+  const show = useAct<void, string>(async () => {
+    const { url } = await api.billing.portal({ return_url: RETURN_URL })
+    return requireWebAddress(url)
+  })
   return (
     <div>
       <div className="buttons start">
-        <Button variant="default" loading={change.isPending} onClick={() => change.mutate()}>
+        <Button
+          variant="default"
+          loading={change.isPending}
+          onClick={() => change.mutate(undefined, LEAVE_FOR)}
+        >
           Change payment method
         </Button>
         {isCustomer && (
-          <Button variant="default" loading={show.isPending} onClick={() => show.mutate()}>
+          <Button
+            variant="default"
+            loading={show.isPending}
+            onClick={() => show.mutate(undefined, LEAVE_FOR)}
+          >
             Open the payment processor’s page
           </Button>
         )}

@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Wallet } from '../api/client.ts'
 import { api } from '../api/client.ts'
@@ -8,25 +7,33 @@ import { Dialog } from '../parts/dialog.tsx'
 import { FullInstant } from '../parts/instant.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { amountOf } from './money.ts'
-import { RETURN_URL, openPage } from './processor.ts'
+import { usePricing } from './pricing.ts'
+import { LEAVE_FOR, RETURN_URL, requireWebAddress } from './processor.ts'
 
 type Subscription = NonNullable<Wallet['subscription']>
 
+const LIVE: ReadonlySet<string> = new Set(['active', 'past_due'])
+
 /** The plan, when it is paid for again or ends, and what changes it. */
 export function Plan({ of: { subscription } }: { readonly of: Wallet }) {
-  const isLive = subscription?.status === 'active' || subscription?.status === 'past_due'
-  return isLive ? <Subscribed of={subscription} /> : <Subscribe />
+  return subscription !== null && isLive(subscription) ? (
+    <Subscribed of={subscription} />
+  ) : (
+    <Subscribe />
+  )
+}
+
+function isLive({ status, cancel_at: end }: Subscription): boolean {
+  return LIVE.has(status) && (end === null || Date.parse(end) > Date.now())
 }
 
 function Subscribe() {
-  const { data } = useQuery({
-    queryKey: ['billing', 'pricing'],
-    queryFn: () => api.billing.pricing(),
+  const { data } = usePricing()
+  const subscribe = useAct<void, string>(async () => {
+    const urls = { success_url: RETURN_URL, cancel_url: RETURN_URL }
+    const { checkout_url } = await api.billing.subscribe({ plan: 'pro', ...urls })
+    return requireWebAddress(checkout_url)
   })
-  const subscribe = useAct<void, { readonly checkout_url: string }>(
-    () => api.billing.subscribe({ plan: 'pro', success_url: RETURN_URL, cancel_url: RETURN_URL }),
-    ({ checkout_url }) => openPage(checkout_url),
-  )
   const pro = data?.plans.find(({ id }) => id === 'pro')
   return (
     <div>
@@ -36,7 +43,11 @@ function Subscribe() {
           published apps and {amountOf(pro.monthly_credit_micros, null)} of credit each month.
         </p>
       )}
-      <Button variant="default" loading={subscribe.isPending} onClick={() => subscribe.mutate()}>
+      <Button
+        variant="default"
+        loading={subscribe.isPending}
+        onClick={() => subscribe.mutate(undefined, LEAVE_FOR)}
+      >
         Subscribe to Pro
       </Button>
       {subscribe.error !== null && <Problem error={subscribe.error} />}
@@ -45,8 +56,11 @@ function Subscribe() {
 }
 
 function Subscribed({ of: subscription }: { readonly of: Subscription }) {
-  const { current_period_end: until, cancel_at: end, past_due_until: due } = subscription
+  const { current_period_end: until, past_due_until: due } = subscription
   const [isAsking, setAsking] = useState(false)
+  // The wallet says so only once the payment processor has confirmed it.
+  const [ended, setEnded] = useState<string | null>(null)
+  const end = subscription.cancel_at ?? ended
   return (
     <div>
       <p>
@@ -56,7 +70,7 @@ function Subscribed({ of: subscription }: { readonly of: Subscription }) {
             ends on <FullInstant at={end} />.
           </>
         ) : until === null ? (
-          'is subscribed.'
+          'is active.'
         ) : (
           <>
             renews on <FullInstant at={until} />.
@@ -65,7 +79,7 @@ function Subscribed({ of: subscription }: { readonly of: Subscription }) {
         {due !== null && (
           <>
             {' '}
-            The last invoice is not paid: without it Pro ends on <FullInstant at={due} />.
+            The last invoice is not paid. If it stays unpaid, Pro ends on <FullInstant at={due} />.
           </>
         )}
       </p>
@@ -74,7 +88,7 @@ function Subscribed({ of: subscription }: { readonly of: Subscription }) {
           End subscription
         </Button>
       )}
-      {isAsking && <End of={subscription} close={() => setAsking(false)} />}
+      {isAsking && <End of={subscription} close={() => setAsking(false)} ended={setEnded} />}
     </div>
   )
 }
@@ -82,11 +96,19 @@ function Subscribed({ of: subscription }: { readonly of: Subscription }) {
 function End({
   of: { current_period_end: until },
   close,
+  ended,
 }: {
   readonly of: Subscription
   readonly close: () => void
+  readonly ended: (at: string | null) => void
 }) {
-  const end = useAct<void, unknown>(() => api.billing.cancel(), close)
+  const end = useAct<void, Subscription>(
+    () => api.billing.cancel(),
+    ({ cancel_at }) => {
+      ended(cancel_at)
+      close()
+    },
+  )
   return (
     <Dialog
       title="End the subscription?"

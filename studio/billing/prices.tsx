@@ -1,14 +1,10 @@
-import { useQuery } from '@tanstack/react-query'
-import { api } from '../api/client.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { amountOf } from './money.ts'
+import { usePricing } from './pricing.ts'
 
 /** What each charged operation costs now. */
 export function Prices() {
-  const query = useQuery({
-    queryKey: ['billing', 'pricing'],
-    queryFn: () => api.billing.pricing(),
-  })
+  const query = usePricing()
   return (
     <Loaded query={query}>
       {({ operations, currency, version }) => (

@@ -72,6 +72,7 @@ function Grant({ to: account }: { readonly to: string }) {
       />
       <TextInput
         label="Note (optional)"
+        className="grow"
         placeholder="Shown in the ledger"
         maxLength={200}
         value={note}

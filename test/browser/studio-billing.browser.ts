@@ -40,8 +40,8 @@ async function wallet(): Promise<unknown> {
 
 const facts = page.locator('dl.facts')
 const pay = () => page.getByRole('button', { name: `Pay with the fake card ${FAKE_CARD}` }).click()
-/** The note after a payment stands until the person leaves; the numbers follow by themselves. */
-const confirmed = page.getByText('If you paid, it shows here within seconds')
+/** It stands until the person leaves; the numbers follow by themselves. */
+const returnNote = page.getByText('A payment shows here a few seconds after')
 
 await t.test('credit is bought on the processor’s page, and shows after the return', async (t) => {
   await signIn(visitor, service)
@@ -61,7 +61,7 @@ await t.test('credit is bought on the processor’s page, and shows after the re
   await page.getByRole('button', { name: 'Buy credit' }).click()
   await pay()
   await page.waitForURL(`${service.url}/studio/billing?from=payment`)
-  await confirmed.waitFor()
+  await returnNote.waitFor()
   await facts.getByText('USD 10.00', { exact: true }).waitFor()
   t.match(await wallet(), { balance: '10.00' })
 })
