@@ -40,7 +40,7 @@ export function Page() {
       <List
         label="Apps"
         queryKey={['apps', 'list']}
-        read={(page, options) => api.apps.list(page, options)}
+        read={(query, options) => api.apps.list(query, options)}
         columns={COLUMNS}
         every={10_000}
         empty={

@@ -82,7 +82,7 @@ export function Page() {
         <List
           label="Releases"
           queryKey={['deploy', 'list', app_id]}
-          read={(page, options) => api.deploy.list({ app_id, ...page }, options)}
+          read={(query, options) => api.deploy.list({ app_id, ...query }, options)}
           columns={COLUMNS}
           every={10_000}
           empty={<Empty>Publishing makes a release, which never changes and can come back.</Empty>}

@@ -104,7 +104,7 @@ export function Page() {
       <List
         label="Audit entries"
         queryKey={['audit', 'list', filters]}
-        read={(page, options) => api.audit.list({ ...filters, ...page }, options)}
+        read={(query, options) => api.audit.list({ ...filters, ...query }, options)}
         columns={COLUMNS}
         empty={
           <Empty>

@@ -49,18 +49,22 @@ export function Page() {
 
 type Explanation = Awaited<ReturnType<typeof api.events.explain>>['data'][number]
 
-async function explain(event_id: string, ...[query, options]: Parameters<ReadPage<Explanation>>) {
-  const page = await api.events.explain({ event_id, ...query }, options)
-  return { ...page, data: page.data.map((one) => ({ ...one, id: one.webhook_id })) }
+type Row = Explanation & { readonly id: string }
+
+function explain(event_id: string): ReadPage<Row> {
+  return async (query, options) => {
+    const page = await api.events.explain({ event_id, ...query }, options)
+    return { ...page, data: page.data.map((one) => ({ ...one, id: one.webhook_id })) }
+  }
 }
 
 /** Each webhook with the reasons that the service gives. */
 function Notified({ event }: { readonly event: string }) {
   return (
-    <List<Explanation & { readonly id: string }>
+    <List<Row>
       label="Webhooks"
       queryKey={['events', 'explain', event]}
-      read={(page, options) => explain(event, page, options)}
+      read={explain(event)}
       columns={[
         {
           name: 'Webhook',

@@ -34,7 +34,7 @@ const COLUMNS: readonly Column<EventRecord>[] = [
 
 export function Page() {
   const search = useEventSearch()
-  const query = queryOf(search)
+  const filters = queryOf(search)
   // Nothing is added to what is over.
   const isOver = search.until !== undefined && Date.parse(search.until) < Date.now()
   return (
@@ -42,8 +42,8 @@ export function Page() {
       <SearchEvents />
       <List
         label="Events"
-        queryKey={['events', 'list', query]}
-        read={(page, options) => api.events.list({ ...query, ...page }, options)}
+        queryKey={['events', 'list', filters]}
+        read={(query, options) => api.events.list({ ...filters, ...query }, options)}
         columns={COLUMNS}
         every={isOver ? undefined : 10_000}
         empty={<Nothing of={search} />}

@@ -67,7 +67,7 @@ export function Page() {
       <List
         label="Keys"
         queryKey={['keys', 'list', shown]}
-        read={(page, options) => api.keys.list({ status: shown, ...page }, options)}
+        read={(query, options) => api.keys.list({ status: shown, ...query }, options)}
         columns={COLUMNS}
         empty={
           <Empty

@@ -33,7 +33,7 @@ export function Page() {
       <List
         label="Accounts"
         queryKey={['operator', 'accounts']}
-        read={(page, options) => operatorApi().accounts.list(page, options)}
+        read={(query, options) => operatorApi().accounts.list(query, options)}
         columns={COLUMNS}
         empty={
           <Empty command="keyhook owner create --email owner@example.com --password-stdin">

@@ -9,20 +9,19 @@ export interface RowPage<Row> {
   readonly next_cursor: string | null
 }
 
-/** Which page is asked for, as every list of the API takes it. */
+/** Which page of a list is asked for, as every list of the API takes it. */
 export interface PageQuery {
   readonly limit: number
   readonly cursor?: string
 }
 
-/** How a list is read; whoever leaves the page ends what is read for it. */
+/** Reads one page of a list; the signal aborts the request once nothing shows the list any more. */
 export type ReadPage<Row> = (
-  page: PageQuery,
+  query: PageQuery,
   options: { readonly signal: AbortSignal },
 ) => Promise<RowPage<Row>>
 
-/** Rows of a page. */
-const LIMIT = 50
+const PAGE_SIZE = 50
 
 type Pages<Row> = InfiniteData<RowPage<Row>, string | undefined>
 
@@ -69,7 +68,7 @@ export function usePages<Row>({
   >({
     queryKey,
     queryFn: ({ pageParam: cursor, signal }) =>
-      read({ limit: LIMIT, ...(cursor === undefined ? {} : { cursor }) }, { signal }),
+      read({ limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) }, { signal }),
     initialPageParam: undefined,
     getNextPageParam: ({ has_more, next_cursor }) =>
       has_more ? (next_cursor ?? undefined) : undefined,

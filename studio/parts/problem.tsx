@@ -39,6 +39,7 @@ export function Problem({
 
 function sentenceOf(error: unknown): string {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error)
-  if (!navigator.onLine) return 'You are offline. Nothing was sent.'
+  if (error.code === 'connection_failed' && !navigator.onLine)
+    return 'You are offline. Nothing was sent.'
   return error.message
 }

@@ -33,7 +33,8 @@ export function VirtualTable<Row extends { readonly id: string }>({
   const table = useRef<HTMLTableElement>(null)
   const margin = useTop(table)
   const [focused, setFocused] = useState<string>()
-  const usual = useRef<number>(undefined)
+  const known = HEIGHTS.get(name)
+  const usual = useRef(known?.usual)
   // Another function would have the heights of all rows added up anew with each frame.
   const getItemKey = useCallback((index: number) => rows[index]?.id ?? index, [rows])
   const virtualizer = useWindowVirtualizer<HTMLTableRowElement>({
@@ -44,18 +45,18 @@ export function VirtualTable<Row extends { readonly id: string }>({
     getItemKey,
     rangeExtractor: (range) =>
       indexesIn(range, focused === undefined ? -1 : rows.findIndex(({ id }) => id === focused)),
-    initialMeasurementsCache: HEIGHTS.get(name) ?? [],
+    initialMeasurementsCache: known?.rows ?? [],
     // In fractions: whole pixels depend on where a row is, and would move what is scrolled with each row.
     measureElement: (row) => {
       const { height } = row.getBoundingClientRect()
       // Rows are alike: one as high as the first moves nothing, and the table is not rendered again for it.
-      usual.current ??= height
+      if (height > 0) usual.current ??= height
       return height
     },
     useFlushSync: false,
   })
   useLayoutEffect(
-    () => () => rememberHeights(name, virtualizer.takeSnapshot()),
+    () => () => rememberHeights(name, { usual: usual.current, rows: virtualizer.takeSnapshot() }),
     [name, virtualizer],
   )
   const items = virtualizer.getVirtualItems()
@@ -166,11 +167,18 @@ function useShares(
   return shares
 }
 
+interface Heights {
+  /** Of the first row that was measured; undefined: none was. */
+  readonly usual: number | undefined
+  /** Those of other heights. */
+  readonly rows: VirtualItem[]
+}
+
 /** Heights of rows by list: who comes back finds the row where it was. */
-const HEIGHTS = new Map<string, VirtualItem[]>()
+const HEIGHTS = new Map<string, Heights>()
 const MOST_LISTS = 20
 
-function rememberHeights(name: string, heights: VirtualItem[]): void {
+function rememberHeights(name: string, heights: Heights): void {
   HEIGHTS.delete(name)
   HEIGHTS.set(name, heights)
   for (const oldest of HEIGHTS.keys()) if (HEIGHTS.size > MOST_LISTS) HEIGHTS.delete(oldest)

@@ -51,7 +51,7 @@ export function Page() {
       <List
         label="Members"
         queryKey={['accounts', 'list_members']}
-        read={(page, options) => api.accounts.listMembers(page, options)}
+        read={(query, options) => api.accounts.listMembers(query, options)}
         columns={COLUMNS}
         empty={<Empty>Nobody can sign in to this account.</Empty>}
       />

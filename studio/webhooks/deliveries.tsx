@@ -65,8 +65,8 @@ export function Deliveries({ webhook: webhook_id }: { readonly webhook: string }
       <List
         label="Deliveries"
         queryKey={['webhooks', 'list_deliveries', webhook_id, filters]}
-        read={(page, options) =>
-          api.webhooks.listDeliveries({ webhook_id, ...filters, ...page }, options)
+        read={(query, options) =>
+          api.webhooks.listDeliveries({ webhook_id, ...filters, ...query }, options)
         }
         columns={COLUMNS}
         every={10_000}

@@ -52,7 +52,7 @@ export function Page() {
       <List
         label="Webhooks"
         queryKey={['webhooks', 'list']}
-        read={(page, options) => api.webhooks.list(page, options)}
+        read={(query, options) => api.webhooks.list(query, options)}
         columns={COLUMNS}
         every={10_000}
         empty={
