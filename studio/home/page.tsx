@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { api } from '../api/client.ts'
 import { Icon } from '../parts/icon.tsx'
+import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { PageFrame, Section } from '../parts/page.tsx'
 import { FIRST_EVENT } from '../parts/shell.ts'
@@ -15,12 +16,13 @@ export function Page() {
   const query = useQuery({
     queryKey: ['home'],
     async queryFn() {
-      const [keys, webhooks, events, apps, wallet] = await Promise.all([
+      const [keys, webhooks, events, apps, wallet, limits] = await Promise.all([
         api.keys.list({ limit: 100 }),
         api.webhooks.list({ limit: 100 }),
         api.events.list({ limit: 1 }),
         api.apps.list({ limit: 1 }),
         api.billing.wallet(),
+        api.billing.limits(),
       ])
       const isPart = keys.has_more || webhooks.has_more
       return {
@@ -29,6 +31,7 @@ export function Page() {
         events: events.data,
         apps: apps.data,
         isLow: wallet.is_low,
+        full: limits.data.filter(isFull),
         isPart,
         at: Date.now(),
       }
@@ -42,6 +45,8 @@ export function Page() {
   )
 }
 
+type Limit = Awaited<ReturnType<typeof api.billing.limits>>['data'][number]
+
 interface Known {
   readonly keys: Awaited<ReturnType<typeof api.keys.list>>['data']
   readonly webhooks: Awaited<ReturnType<typeof api.webhooks.list>>['data']
@@ -49,23 +54,31 @@ interface Known {
   readonly apps: readonly unknown[]
   /** Whether the credit is below the threshold. */
   readonly isLow: boolean
+  /** Limits of which nothing is left. */
+  readonly full: readonly Limit[]
   /** Whether there are older ones, which were not looked at. */
   readonly isPart: boolean
   readonly at: number
 }
 
-function Overview({ keys, webhooks, events, apps, isLow, isPart, at }: Known) {
+function Overview({ keys, webhooks, events, apps, isLow, full, isPart, at }: Known) {
   // What a person disabled needs nobody.
   const failing = webhooks.filter(
     (webhook) => stateOf(webhook) !== 'active' && webhook.disabled_reason !== 'manual',
   )
   const endOf = endsIn(keys)
   const expiring = keys.filter((key) => endOf(key) - at < 7 * DAY)
+  // Whoever revokes a key revokes those below it.
+  const parents = new Set(keys.map(({ parent_key_id: parent }) => parent))
+  const unused = keys.filter(
+    (key) => isUnused(key, at) && !parents.has(key.id) && !expiring.includes(key),
+  )
+  const cards = failing.length + expiring.length + unused.length + full.length + (isLow ? 1 : 0)
   const isFirstDay = [keys, webhooks, events, apps].some(({ length }) => length === 0)
   return (
     <>
       <Section title="Needs you">
-        {failing.length === 0 && expiring.length === 0 && !isLow && (
+        {cards === 0 && (
           <p className="clear">
             <Icon name="done" />{' '}
             {isPart ? 'Of the newest 100 keys and webhooks, nothing' : 'All clear: nothing'} fails,
@@ -79,6 +92,12 @@ function Overview({ keys, webhooks, events, apps, isLow, isPart, at }: Known) {
               <p>The credit is low.</p>
             </li>
           )}
+          {full.map(({ name }) => (
+            <li key={name}>
+              <Link to="/billing">{name}</Link>
+              <p>Nothing is left of this limit.</p>
+            </li>
+          ))}
           {failing.map((webhook) => (
             <li key={webhook.id}>
               <Link to="/webhooks/$webhookId" params={{ webhookId: webhook.id }}>
@@ -96,6 +115,17 @@ function Overview({ keys, webhooks, events, apps, isLow, isPart, at }: Known) {
                 {parent !== null && (end === null || Date.parse(end) - at >= 7 * DAY)
                   ? 'A key above this one expires within 7 days, and this one ends with it.'
                   : 'This key expires within 7 days.'}
+              </p>
+            </li>
+          ))}
+          {unused.map(({ id, name, created_at }) => (
+            <li key={id}>
+              <Link to="/keys/$keyId" params={{ keyId: id }}>
+                {name}
+              </Link>
+              <p>
+                This key was created <Instant at={created_at} /> and never used. Revoke it if
+                nothing needs it.
               </p>
             </li>
           ))}
@@ -124,6 +154,16 @@ function Overview({ keys, webhooks, events, apps, isLow, isPart, at }: Known) {
 }
 
 type Key = Known['keys'][number]
+
+/** After a week nobody waits for the first use any more. */
+function isUnused({ status, last_used_at, created_at }: Key, at: number): boolean {
+  return status === 'active' && last_used_at === null && at - Date.parse(created_at) > 7 * DAY
+}
+
+/** Of a balance nothing counts as used: low credit has its own card. */
+function isFull({ remaining, used }: Limit): boolean {
+  return remaining === 0 && (used ?? 0) > 0
+}
 
 /** When a key ends: as it says itself, or with the first key above it. */
 function endsIn(keys: readonly Key[]): (key: Key) => number {

@@ -89,7 +89,7 @@ export function Layout({
 }
 
 function Online() {
-  // The page was read from the service: a machine without another network says that it is offline.
+  // Not `navigator.onLine` at first: it is false on a machine with no network but its own, which reaches the service.
   const [isOnline, setOnline] = useState(true)
   useEffect(() => {
     const note = (): void => setOnline(navigator.onLine)

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
+import { DAY } from '../../lib/time.ts'
 import { openChromium } from './chromium.ts'
 import type { Body } from './service.ts'
 import { OWNER, startService } from './service.ts'
@@ -30,6 +31,18 @@ await t.test('a first page shows what needs the person', async (t) => {
   await page.getByText('All clear').waitFor()
   await page.getByRole('link', { name: 'Add a webhook' }).waitFor()
   await lookAt(t, page, 'home')
+})
+
+await t.test('a key that was not used for a week after its creation needs the person', async () => {
+  const given = { name: 'idle', scopes: ['keys:read'] }
+  const { id } = await service.ask<{ id: string }>('POST', '/v1/keys', given)
+  const at = Date.now() - 8 * DAY
+  await service.database.run(`UPDATE keyhook_keys SET created_at = ${at} WHERE id = '${id}'`)
+  await page.reload()
+  await page.getByText('This key was created 8 days ago and never used.').waitFor()
+  await service.ask('DELETE', `/v1/keys/${id}`)
+  await page.reload()
+  await page.getByText('All clear').waitFor()
 })
 
 let first = ''
