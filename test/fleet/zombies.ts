@@ -107,7 +107,7 @@ export async function runZombies(options: ZombieOptions): Promise<ZombieResult> 
     return new Map(rows.map(({ id, claim }) => [String(id), String(claim)]))
   }
 
-  /** Resolves once a delivery that the daemon claims has arrived, so that its outcome is still to come. */
+  /** Waits for the arrival of a delivery that the daemon claims: its outcome is still to come. */
   async function untilUnderWay(member: Member): Promise<void> {
     const end = Date.now() + UNDER_WAY_WITHIN
     while (Date.now() < end) {
@@ -157,7 +157,7 @@ export async function runZombies(options: ZombieOptions): Promise<ZombieResult> 
     const paused = Date.now()
     await rest(LANDS)
     const held = [...(await claimsOf(member)).keys()]
-    // Of an attempt that failed before the pause, on a busy machine.
+    // An attempt that failed before the pause is on record, and is no late outcome of the daemon.
     const earlier = await attemptsOf(held)
     await untilTaken(member)
     const taken = Date.now()
@@ -169,7 +169,9 @@ export async function runZombies(options: ZombieOptions): Promise<ZombieResult> 
     reread()
     result.deliveries += came.size
     result.takenOver += held.length
-    result.underWay += held.filter((id) => before.get(id)?.length === 0).length
+    result.underWay += held.filter(
+      (id) => before.get(id)?.length === earlier.get(id)?.length,
+    ).length
 
     // Between the pause and the first that was taken over lies what is left of a claim, no less than
     // the margin less what was let land.
@@ -180,7 +182,9 @@ export async function runZombies(options: ZombieOptions): Promise<ZombieResult> 
       const rows = (after.get(id) ?? []).slice(earlier.get(id)?.length)
       const said = (): string =>
         `${id}, ${JSON.stringify({ began, paused, taken, before: before.get(id), rows, sent })}`
-      if (sent.some(({ at }) => at < stale)) result.offered++
+      // One more request than is on record: its outcome comes late.
+      if (sent.filter(({ at }) => at < stale).length > (earlier.get(id)?.length ?? 0))
+        result.offered++
       ledger.check(
         'outcome.own',
         rows.every(({ started_at }) => started_at >= stale),
@@ -204,9 +208,9 @@ export async function runZombies(options: ZombieOptions): Promise<ZombieResult> 
       if (sent.length > 1) result.repeated++
       const bytes = new Set(sent.map(({ event, hash }) => `${event} ${hash}`))
       ledger.check('duplicates.same', bytes.size === 1, () => `${id}: ${JSON.stringify(sent)}`)
-      // Once by the one that was paused, beside what is on record: an attempt that failed is repeated.
-      const recorded = after.get(id)?.length ?? 0
-      const isBounded = sent.length <= recorded + (held.includes(id) ? 1 : 0)
+      // One success, each attempt on record that no answer came to, and the request of the paused daemon.
+      const failed = (after.get(id) ?? []).filter(({ status_code }) => status_code === null).length
+      const isBounded = sent.length <= 1 + failed + (held.includes(id) ? 1 : 0)
       ledger.check(
         'duplicates.bounded',
         isBounded,

@@ -112,9 +112,11 @@ async function openOffice(daemon: DaemonProcess) {
 
   async function waitForEnd(id: string, expected: readonly string[]): Promise<string> {
     let file: Row = {}
+    let isRetried = false
     const hasEnded = async (): Promise<boolean> => {
       file = await ask('GET', `${app}/files/${id}`)
-      if (isLate(file) && !expected.includes('failed timed_out')) {
+      if (isLate(file) && !isRetried && !expected.includes('failed timed_out')) {
+        isRetried = true
         await ask('POST', `${app}/files/${id}/retry`, {})
         return false
       }
@@ -131,13 +133,12 @@ async function openOffice(daemon: DaemonProcess) {
     headers,
     /** Uploads them one after the other, then waits until all have ended; answers how each did. */
     async process(documents: readonly MadeDocument[]): Promise<readonly string[]> {
-      const taken: string[] = []
-      for (const document of documents) taken.push(await upload(document))
+      const taken: (readonly [id: string, document: MadeDocument])[] = []
+      for (const document of documents) taken.push([await upload(document), document])
       return Promise.all(
-        taken.map(async (id, index) => {
-          const expected = documents.slice(index, index + 1).flatMap(endsOf)
-          return id.includes('-') ? waitForEnd(id, expected) : `refused ${id}`
-        }),
+        taken.map(async ([id, document]) =>
+          id.includes('-') ? waitForEnd(id, endsOf(document)) : `refused ${id}`,
+        ),
       )
     },
   }

@@ -12,7 +12,6 @@ import { ROOT } from '../arch/source.ts'
 import { until } from '../support/daemon.ts'
 import { pdfOf } from '../support/documents.ts'
 import { buildExecutable } from '../support/executable.ts'
-import type { EndedFile } from '../support/late-document.ts'
 import { isLate } from '../support/late-document.ts'
 
 t.setTimeout(10 * MINUTE)
@@ -123,11 +122,17 @@ async function traced(folder: string, executable: string): Promise<readonly stri
   const form = new FormData()
   form.append('file', new Blob([new Uint8Array(pdfOf(['A well.']))]), 'well.pdf')
   await fetch(files, { method: 'POST', body: form, headers: { authorization } })
+  let isRetried = false
   await until('the document was read', async () => {
     const listed = await fetch(files, { headers: { authorization } })
-    const [file] = ((await listed.json()) as { data: readonly (EndedFile & { id: string })[] }).data
-    if (file !== undefined && isLate(file))
+    const { data } = (await listed.json()) as {
+      data: readonly { id: string; status: string; error: unknown }[]
+    }
+    const [file] = data
+    if (file !== undefined && isLate(file) && !isRetried) {
+      isRetried = true
       await fetch(`${files}/${file.id}/retry`, { method: 'POST', headers: { authorization } })
+    }
     return file?.status === 'processed'
   })
   const [pid] = (await readFile(join(data, 'lock.pid'), 'utf8')).split(' ')
