@@ -8,7 +8,7 @@ import { useAct } from '../parts/act.ts'
 import { Problem } from '../parts/problem.tsx'
 import { amountOf } from './money.ts'
 import { Plan } from './plan.tsx'
-import { usePricing } from './pricing.ts'
+import { usePricing } from './prices.tsx'
 import { LEAVE_FOR, RETURN_URL, requireWebAddress } from './processor.ts'
 
 /** Credit, the plan and the payment method: each is paid for on a page of the payment processor. */

@@ -7,7 +7,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { FullInstant } from '../parts/instant.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { amountOf } from './money.ts'
-import { usePricing } from './pricing.ts'
+import { usePricing } from './prices.tsx'
 import { LEAVE_FOR, RETURN_URL, requireWebAddress } from './processor.ts'
 
 type Subscription = NonNullable<Wallet['subscription']>

@@ -1,6 +1,15 @@
+import type { UseQueryResult } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { amountOf } from './money.ts'
-import { usePricing } from './pricing.ts'
+
+type Pricing = Awaited<ReturnType<typeof api.billing.pricing>>
+
+/** The prices in effect. */
+export function usePricing(): UseQueryResult<Pricing> {
+  return useQuery({ queryKey: ['billing', 'pricing'], queryFn: () => api.billing.pricing() })
+}
 
 /** What each charged operation costs now. */
 export function Prices() {
