@@ -1,4 +1,14 @@
-import { ARRAY_OPEN, COMMA, OBJECT_OPEN, QUOTE, isFollowedByColon, stringEnd } from './json-scan.ts'
+import {
+  ARRAY_CLOSE,
+  ARRAY_OPEN,
+  COLON,
+  COMMA,
+  OBJECT_CLOSE,
+  OBJECT_OPEN,
+  QUOTE,
+  isFollowedByColon,
+  stringEnd,
+} from './json-scan.ts'
 
 /** Characters; a text of at most this length is always cheap to parse. */
 const ALWAYS_CHEAP = 65_536
@@ -20,30 +30,52 @@ const CHARACTERS_PER_KEY = 64
 /** Members and elements of a text. `JSON.parse` takes 24 bytes for each, and 16 MiB can hold 8 million. */
 const MAX_VALUES = 1_048_576
 
-/** Whether parsing a text would block the process for long or exhaust its memory. The text may not be JSON. */
-export function isExpensive(text: string): boolean {
-  if (text.length <= ALWAYS_CHEAP) return false
-  const { containers, commas } = countIn(text)
+/** What stands outside of the strings of a text. */
+export interface Counts {
+  readonly containers: number
+  readonly commas: number
+  readonly colons: number
+}
+
+/** Counts what stands outside of strings, in one pass; undefined when it nests deeper than `maxDepth`. */
+export function countIn(text: string, maxDepth: number): Counts | undefined {
+  let containers = 0
+  let commas = 0
+  let colons = 0
+  let depth = 0
+  for (let at = 0; at < text.length;) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) {
+      at = stringEnd(text, at)
+      continue
+    }
+    if (code === OBJECT_OPEN || code === ARRAY_OPEN) {
+      containers += 1
+      depth += 1
+      if (depth > maxDepth) return undefined
+    } else if (code === OBJECT_CLOSE || code === ARRAY_CLOSE) depth -= 1
+    else if (code === COMMA) commas += 1
+    else if (code === COLON) colons += 1
+    at += 1
+  }
+  return { containers, commas, colons }
+}
+
+/** Whether a text may be expensive to parse, by its length alone. */
+export function isLong(text: string): boolean {
+  return text.length > ALWAYS_CHEAP
+}
+
+/** Whether parsing a long text would block the process for long or exhaust its memory. It may not be JSON. */
+export function isExpensive(text: string, { containers, commas, colons }: Counts): boolean {
   if (commas >= MAX_VALUES) return true
   const density = DENSITIES.find(
     ({ charactersEach }) => containers <= Math.max(LEAST_BOUND, text.length / charactersEach),
   )
   if (density === undefined) return true
-  const maxKeys = Math.max(LEAST_BOUND, text.length / CHARACTERS_PER_KEY)
-  return hasMoreKeys(text, Math.min(density.keys, maxKeys))
-}
-
-/** What stands outside of strings. */
-function countIn(text: string): { readonly containers: number; readonly commas: number } {
-  let containers = 0
-  let commas = 0
-  for (let at = 0; at < text.length;) {
-    const code = text.charCodeAt(at)
-    if (code === OBJECT_OPEN || code === ARRAY_OPEN) containers += 1
-    else if (code === COMMA) commas += 1
-    at = code === QUOTE ? stringEnd(text, at) : at + 1
-  }
-  return { containers, commas }
+  const maxKeys = Math.min(density.keys, Math.max(LEAST_BOUND, text.length / CHARACTERS_PER_KEY))
+  // Each key has its colon: mostly they need not be told apart.
+  return colons > maxKeys && hasMoreKeys(text, maxKeys)
 }
 
 /** Whether a text has more than `limit` distinct keys. */

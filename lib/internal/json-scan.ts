@@ -6,7 +6,7 @@
 
 export const QUOTE = 0x22
 export const COMMA = 0x2c
-const COLON = 0x3a
+export const COLON = 0x3a
 export const ARRAY_OPEN = 0x5b
 export const BACKSLASH = 0x5c
 export const ARRAY_CLOSE = 0x5d

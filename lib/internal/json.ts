@@ -1,4 +1,4 @@
-import { isExpensive } from './json-cost.ts'
+import { countIn, isExpensive, isLong } from './json-cost.ts'
 import {
   ARRAY_CLOSE,
   ARRAY_OPEN,
@@ -73,9 +73,12 @@ const MAX_PATH_LENGTH = 200
  */
 export function parseJson(text: string, limits?: JsonLimits): unknown {
   const maxDepth = limits?.maxDepth ?? DEFAULT_MAX_DEPTH
-  const isDeep = isTooDeep(text, maxDepth)
-  if (isDeep) refuseFaults(text, maxDepth)
-  if (isExpensive(text)) throw new JsonError('json_too_complex')
+  const isCounted = isLong(text)
+  if (isCounted || opensMoreThan(text, maxDepth)) {
+    const counts = countIn(text, maxDepth)
+    if (counts === undefined) refuseFaults(text, maxDepth)
+    else if (isCounted && isExpensive(text, counts)) throw new JsonError('json_too_complex')
+  }
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -98,7 +101,7 @@ export function requireIJson(text: string, limits?: JsonLimits): void {
 }
 
 function isTooDeep(text: string, maxDepth: number): boolean {
-  return opensMoreThan(text, maxDepth) && nestsDeeperThan(text, maxDepth)
+  return opensMoreThan(text, maxDepth) && countIn(text, maxDepth) === undefined
 }
 
 /** Counts all opening brackets, also in strings: with at most `limit` of them no nesting is deeper. */
@@ -108,19 +111,6 @@ function opensMoreThan(text: string, limit: number): boolean {
     for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
       if (left-- === 0) return true
     }
-  }
-  return false
-}
-
-function nestsDeeperThan(text: string, limit: number): boolean {
-  let depth = 0
-  let at = 0
-  while (at < text.length) {
-    const code = text.charCodeAt(at)
-    if (code === OBJECT_OPEN || code === ARRAY_OPEN) depth += 1
-    else if (code === OBJECT_CLOSE || code === ARRAY_CLOSE) depth -= 1
-    if (depth > limit) return true
-    at = code === QUOTE ? stringEnd(text, at) : at + 1
   }
   return false
 }
