@@ -9,6 +9,7 @@ import { SQLITE } from './sqlite/dialect.ts'
 import { connectionOf, isObject } from './joined.ts'
 import { createOneWriterClient } from '../sql.ts'
 import { preparedOn } from './sqlite/prepared.ts'
+import { createReadLimiter } from './sqlite/reads.ts'
 import type { CallbackConnection } from './sqlite/statement.ts'
 import { queryOn, queryOnCallbacks } from './sqlite/statement.ts'
 
@@ -22,12 +23,6 @@ const PRAGMAS = `
 `
 
 /**
- * Statements that read, of everybody, which are with the driver at once: one less than libuv's pool has threads
- * by default. With none left for it, the writer waited for all of them.
- */
-const READS_AT_ONCE = 3
-
-/**
  * Opens a SQLite file with one writer connection, one reader, and one reader for searches.
  *
  * @param file the database file; created when missing
@@ -38,7 +33,7 @@ export async function openSqlite(file: string): Promise<SqlClient> {
   const reader = await connect(file)
   const searcher = await connect(file)
   let isBroken = false
-  const reads = createLimiter(READS_AT_ONCE)
+  const reads = createReadLimiter()
   const searches = createLimiter(1)
   const writing = preparedOn(writer, createLimiter(1))
   const reading = preparedOn(reader, reads)

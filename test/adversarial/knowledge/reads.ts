@@ -25,6 +25,25 @@ function slow(name: string): string {
     SELECT count(*) AS ${name} FROM c`
 }
 
+/** Sixteen reads that take long, begun at once. */
+function readSlowly(client: SqlClient): {
+  readonly ended: number
+  readonly one: Promise<unknown>
+  readonly all: Promise<unknown>
+} {
+  let ended = 0
+  const reads = Array.from({ length: READS }, () =>
+    client.read(slow('slow_reads')).finally(() => (ended += 1)),
+  )
+  return {
+    get ended() {
+      return ended
+    },
+    one: Promise.race(reads),
+    all: Promise.all(reads),
+  }
+}
+
 /** How many statements whose text names each of these were with the driver at once, and altogether. */
 function watchDriver(t: Test, names: readonly string[]): ReadonlyMap<string, number> {
   type All = (...given: unknown[]) => unknown
@@ -74,16 +93,29 @@ export const READ_CHECKS: Checks = {
   async N01(t, saw) {
     const { store, client } = await openWatched(t)
     const most = watchDriver(t, ['slow_reads', 'slow_searches'])
-    let ended = 0
-    const reads = Array.from({ length: READS }, () =>
-      client.read(slow('slow_reads')).finally(() => (ended += 1)),
-    )
+    const reads = readSlowly(client)
     const searches = Array.from({ length: 4 }, () => client.search(slow('slow_searches')))
     await store.write((tx) => tx.accounts.putMetaOnce('a', 'written'))
+    const { ended } = reads
     saw(ended < READS / 2 ? 'before half of them end' : `after ${ended} reads`)
-    await Promise.all([...reads, ...searches])
+    await Promise.all([reads.all, ...searches])
     saw(`${most.get('all')} reads`)
     saw(`${most.get('slow_searches')} search`)
+  },
+
+  async N12(t, saw) {
+    const { store, client } = await openWatched(t)
+    const most = watchDriver(t, ['quick_reads', 'slow_reads'])
+    await Promise.all(Array.from({ length: 500 }, () => client.read('SELECT 1 AS quick_reads')))
+    saw(`${most.get('quick_reads')} quick reads`)
+    const first = readSlowly(client)
+    await first.one
+    const reads = readSlowly(client)
+    await first.all
+    await store.write((tx) => tx.accounts.putMetaOnce('a', 'written'))
+    const { ended } = reads
+    saw(ended < READS / 2 ? 'before half of them end' : `after ${ended} reads`)
+    await reads.all
   },
 
   async N02(t, saw) {

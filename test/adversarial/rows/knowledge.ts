@@ -52,6 +52,11 @@ const LINES: readonly (readonly [id: string, what: string, answer: string])[] = 
     'A worker dies once it has added 1,600 passages of a file; another takes the file over, which fails.',
     'The passages go before it is read again, and before it fails, in units of `50 at most`: `nothing is left`.',
   ],
+  [
+    'N12',
+    'Quick reads of SQLite come, then twice sixteen that take long, and then an account writes.',
+    'The driver is handed `16 quick reads` at a time, and three again once one of the first has taken long: the row is stored `before half of them end`.',
+  ],
 ]
 
 export const KNOWLEDGE: Section = {
