@@ -16,6 +16,8 @@ export interface Hold {
   reserve(bytes: number): void
   /** From now on it is cut when its reader is too slow, or when others need the bytes more. */
   started(): void
+  /** Whether it tells of a change, which is made although its response does not fit. */
+  readonly isChange: boolean
 }
 
 /** Bytes that a request's body holds in this process. */

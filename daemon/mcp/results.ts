@@ -2,7 +2,7 @@ import type { CallToolResult, ContentBlock, Implementation } from '@modelcontext
 import { SERVER_INFO_META_KEY } from './sdk.ts'
 import type { KeyhookError } from '../../lib/errors.ts'
 import { resourceUri } from '../agents/resources.ts'
-import { errorBody } from '../http/middleware/error-handler.ts'
+import { errorBody } from '../http/error-response.ts'
 import type { InnerResponse } from '../http/inner-context.ts'
 import { nextStep } from './next-step.ts'
 

@@ -1,8 +1,7 @@
 import compose from 'koa-compose'
-import type { ErrorListener } from '../../daemon/http/middleware/error-handler.ts'
-import { answerError, errorHandler } from '../../daemon/http/middleware/error-handler.ts'
-import { holdOthers } from '../../daemon/http/middleware/hold-responses.ts'
 import { requestId } from '../../daemon/http/middleware/request-log.ts'
+import type { ErrorListener } from '../../daemon/http/middleware/respond.ts'
+import { respond } from '../../daemon/http/middleware/respond.ts'
 import type { MountOptions } from '../../daemon/http/mount.ts'
 import { mount } from '../../daemon/http/mount.ts'
 import type { Step } from '../../daemon/http/state.ts'
@@ -21,9 +20,7 @@ export function mountAlone({ onError, ...options }: AloneOptions): Step {
   const { clock, store } = platform
   const traffic = options.traffic ?? createTraffic({ clock, changes: store.changes })
   const { fixed, others } = mount({ ...options, traffic, before: [] })
-  const hold = holdOthers(traffic, trustedProxies, (ctx, cause) => {
-    answerError(ctx, cause, platform.baseUrl)
-  })
-  const steps = [requestId(platform.random), hold, errorHandler(platform.baseUrl, onError)]
-  return compose([...steps, fixed, others])
+  const { baseUrl } = platform
+  const responding = respond({ baseUrl, traffic, trustedProxies, onError })
+  return compose([requestId(platform.random), responding, fixed, others])
 }

@@ -4,6 +4,7 @@ import { KeyhookError } from '../../../lib/errors.ts'
 import { READS } from '../../operations/operation.ts'
 import type { Operation } from '../../operations/operation.ts'
 import { RESERVED_RESPONSE_BYTES } from '../../limits/amounts.ts'
+import type { Lease } from '../../limits/fair-pool.ts'
 import { holderOf } from '../../authority/principal.ts'
 import { clientAddress } from '../client-address.ts'
 import { cutResponse, watchReader } from '../slow-readers.ts'
@@ -15,22 +16,15 @@ import type { RequestSocket } from '../slow-readers.ts'
 import { poolsFor, tooManyBytes } from '../traffic.ts'
 
 /**
- * Reserves the response of an operation before it runs, and counts its printed bytes. A read whose response
- * does not fit is refused. A change whose response does not fit is made, and its connection is cut: a retry
- * with the `Idempotency-Key` returns the outcome.
+ * Reserves the response of an operation before it runs; `settleResponse` counts its printed bytes. A read whose
+ * response does not fit is refused. A change whose response does not fit is made, and its connection is cut: a
+ * retry with the `Idempotency-Key` returns the outcome.
  */
 export function holdAnswer({ effect }: Pick<Operation, 'effect'>, traffic: Traffic): Step {
-  const isRead = READS.has(effect)
-  return async function holdAnswer(ctx, next) {
-    const hold = holdResponse(ctx, traffic)
-    ctx.state.hold = hold
-    await next()
-    try {
-      settle(ctx, hold)
-    } catch (refusal) {
-      if (isRead) throw refusal
-      drop(ctx)
-    }
+  const isChange = !READS.has(effect)
+  return function holdAnswer(ctx, next) {
+    ctx.state.hold = holdResponse(ctx, traffic, isChange)
+    return next()
   }
 }
 
@@ -41,14 +35,17 @@ export function holdAnswer({ effect }: Pick<Operation, 'effect'>, traffic: Traff
 export function holdInner({ effect }: Operation, traffic: Traffic): CallStep {
   const isRead = READS.has(effect)
   return async function holdInner(ctx, next) {
-    const hold = takeHold(ctx, traffic)
+    const hold = new ResponseHold(ctx, traffic, !isRead)
     ctx.state.hold = hold
     let isOpen = false
     try {
       await next()
       isOpen = effect === 'stream'
-      if (isOpen) onResponseEnd(ctx.req, ctx.res, hold.end)
-      else if (typeof ctx.body === 'string') hold.reserve(Buffer.byteLength(ctx.body))
+      if (isOpen) {
+        onResponseEnd(ctx.req, ctx.res, () => {
+          hold.end()
+        })
+      } else if (typeof ctx.body === 'string') hold.reserve(Buffer.byteLength(ctx.body))
     } catch (refusal) {
       if (isRead || ctx.body === undefined) throw refusal
       cutResponse(ctx)
@@ -58,28 +55,33 @@ export function holdInner({ effect }: Operation, traffic: Traffic): CallStep {
   }
 }
 
-/**
- * Counts every other response: pages, documents and errors.
- *
- * @param refuse creates the refusal of a response that does not fit, when nothing was done yet
- */
-export function holdOthers(
-  traffic: Traffic,
-  trustedProxies: readonly Cidr[],
-  refuse: (ctx: RequestContext, refusal: KeyhookError) => void,
-): Step {
-  return async function holdOthers(ctx, next) {
-    await next()
-    try {
-      ctx.state.address ??= clientAddress(ctx.req, trustedProxies)
-      settle(ctx, ctx.state.hold ?? holdResponse(ctx, traffic))
-    } catch (refusal) {
-      if (!(refusal instanceof KeyhookError)) throw refusal
-      if (ctx.status < 400) refuse(ctx, refusal)
-      if (sizeOf(ctx) > RESERVED_RESPONSE_BYTES) drop(ctx)
-      // The connection gets no further response: it holds at most one small response.
-      else ctx.set('Connection', 'close')
+/** How a response is counted before it is sent. */
+export interface Settling {
+  readonly traffic: Traffic
+  /** Proxies whose `X-Forwarded-For` is trusted. */
+  readonly trustedProxies: readonly Cidr[]
+  /** Makes a refusal of a response that does not fit, when nothing was done yet. */
+  readonly refuse: (ctx: RequestContext, refusal: KeyhookError) => void
+}
+
+/** Counts a response that was made: of an operation, a page, a document or an error. */
+export function settleResponse(ctx: RequestContext, settling: Settling): void {
+  const { traffic, trustedProxies, refuse } = settling
+  try {
+    ctx.state.address ??= clientAddress(ctx.req, trustedProxies)
+    settle(ctx, (ctx.state.hold ??= holdResponse(ctx, traffic)))
+  } catch (refusal) {
+    if (!(refusal instanceof KeyhookError)) throw refusal
+    if (ctx.status < 400) {
+      if (ctx.state.hold?.isChange === true) {
+        drop(ctx)
+        return
+      }
+      refuse(ctx, refusal)
     }
+    if (sizeOf(ctx) > RESERVED_RESPONSE_BYTES) drop(ctx)
+    // The connection gets no further response: it holds at most one small response.
+    else ctx.set('Connection', 'close')
   }
 }
 
@@ -104,7 +106,7 @@ function drop(ctx: RequestContext): void {
 }
 
 /**
- * Reserves bytes of a response that `holdOthers` counts, before it is created.
+ * Reserves bytes of a response that is no operation's, before it is created.
  *
  * @throws KeyhookError `too_many_bytes`
  */
@@ -114,58 +116,71 @@ export function reserveResponse(ctx: RequestContext, traffic: Traffic, bytes: nu
 }
 
 /** Reserves a response until it was sent, or can no longer be sent. */
-function holdResponse(ctx: RequestContext, traffic: Traffic): Hold {
-  const hold = takeHold(ctx, traffic)
-  onResponseEnd(ctx.req, ctx.res, hold.end)
+function holdResponse(ctx: RequestContext, traffic: Traffic, isChange = false): ResponseHold {
+  const hold = new ResponseHold(ctx, traffic, isChange)
+  onResponseEnd(ctx.req, ctx.res, () => {
+    hold.end()
+  })
   return hold
 }
 
-/**
- * Reserves a response before it is created.
- *
- * @throws KeyhookError `too_many_bytes`
- */
-function takeHold(ctx: CallContext, traffic: Traffic): Hold & { readonly end: () => void } {
-  const { socket } = ctx.req
-  const { principal, address } = ctx.state
-  const { moving, clock } = traffic
-  const { responses } = poolsFor(principal, traffic)
-  let held = RESERVED_RESPONSE_BYTES
-  let hasStarted = false
-  let isEvicted = false
-  const lease = responses.take(holderOf(principal, address), held, () => {
-    // Nothing is written yet: the next `reserve` is refused.
-    if (hasStarted) cutResponse(ctx)
-    else isEvicted = true
-  })
-  if (lease === undefined) throw tooManyBytes()
-  const reader = { look: () => watchWaiting(socket, clock) }
-  let hasEnded = false
-  let unwatch = (): void => undefined
-  return {
-    end() {
-      hasEnded = true
-      lease.release()
-      unwatch()
-    },
-    reserve(bytes) {
-      if (bytes <= (isEvicted ? RESERVED_RESPONSE_BYTES : held)) return
-      if (!lease.add(bytes - held)) throw tooManyBytes()
-      held = bytes
-    },
-    started() {
-      if (hasStarted || hasEnded) return
-      hasStarted = true
-      unwatch = moving.add(reader)
-    },
+/** A response that is reserved before it is created. */
+class ResponseHold implements Hold {
+  readonly isChange: boolean
+  readonly #ctx: CallContext
+  readonly #traffic: Traffic
+  readonly #lease: Lease
+  #held = RESERVED_RESPONSE_BYTES
+  #hasStarted = false
+  #isEvicted = false
+  #hasEnded = false
+  #unwatch: (() => void) | undefined
+
+  /** @throws KeyhookError `too_many_bytes` */
+  constructor(ctx: CallContext, traffic: Traffic, isChange: boolean) {
+    const { principal, address } = ctx.state
+    const { responses } = poolsFor(principal, traffic)
+    const lease = responses.take(holderOf(principal, address), this.#held, () => {
+      this.#evict()
+    })
+    if (lease === undefined) throw tooManyBytes()
+    this.isChange = isChange
+    this.#ctx = ctx
+    this.#traffic = traffic
+    this.#lease = lease
+  }
+
+  reserve(bytes: number): void {
+    if (bytes <= (this.#isEvicted ? RESERVED_RESPONSE_BYTES : this.#held)) return
+    if (!this.#lease.add(bytes - this.#held)) throw tooManyBytes()
+    this.#held = bytes
+  }
+
+  started(): void {
+    if (this.#hasStarted || this.#hasEnded) return
+    this.#hasStarted = true
+    this.#unwatch = this.#traffic.moving.add(this)
+  }
+
+  /** Most sockets accept a response at once: only those that do not are watched. */
+  look(): void {
+    const { socket } = this.#ctx.req
+    if (!(socket.writableLength > 0) || watched.has(socket)) return
+    watched.add(socket)
+    watchReader(socket, { clock: this.#traffic.clock }, () => undefined)
+  }
+
+  end(): void {
+    this.#hasEnded = true
+    this.#lease.release()
+    this.#unwatch?.()
+  }
+
+  /** Before anything is written, the next `reserve` is refused. */
+  #evict(): void {
+    if (this.#hasStarted) cutResponse(this.#ctx)
+    else this.#isEvicted = true
   }
 }
 
 const watched = new WeakSet<RequestSocket>()
-
-/** Most sockets accept a response at once: only those that do not are watched. */
-function watchWaiting(socket: RequestSocket, clock: Traffic['clock']): void {
-  if (!(socket.writableLength > 0) || watched.has(socket)) return
-  watched.add(socket)
-  watchReader(socket, { clock }, () => undefined)
-}

@@ -1,9 +1,8 @@
 import type { RandomBytes } from '../../../lib/engine/ports.ts'
 import { toHex } from '../../../lib/internal/bytes.ts'
-import { SECOND } from '../../../lib/time.ts'
 import type { LineLevel } from '../../config/log-settings.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { CountRequest, RouteOf } from '../../telemetry/request-metrics.ts'
+import type { RouteOf } from '../../telemetry/request-metrics.ts'
 import type { ProcessTracing } from '../../telemetry/tracing.ts'
 import type { Step } from '../state.ts'
 
@@ -17,16 +16,6 @@ export function requestId(random: RandomBytes): Step {
     ctx.state.requestId = GIVEN.test(given) ? given : `req_${toHex(random(ID_BYTES))}`
     ctx.set('X-Request-Id', ctx.state.requestId)
     return next()
-  }
-}
-
-/** Counts each response when it begins, by route. */
-export function countRequests(count: CountRequest, routeOf: RouteOf): Step {
-  return async function countRequests(ctx, next) {
-    const begun = performance.now()
-    await next()
-    const route = routeOf(ctx.state.operation, ctx.method, ctx.path)
-    count(route, ctx.status, (performance.now() - begun) / SECOND)
   }
 }
 

@@ -1,37 +1,7 @@
-import type { KeyhookError } from '../../../lib/errors.ts'
-import { KeyhookError as Refusal } from '../../../lib/errors.ts'
-import { httpError } from '../../operations/errors.ts'
-import type { RequestContext, Step } from '../state.ts'
+import type { KeyhookError } from '../../lib/errors.ts'
+import type { RequestContext } from './state.ts'
 
-/** Receives every refusal; a defect with its cause. */
-export type ErrorListener = (
-  error: KeyhookError,
-  request: { readonly id: string; readonly method: string; readonly path: string },
-) => void
-
-/**
- * The only place that turns errors into responses: expected ones as they are, all others as
- * `internal_error` without details.
- */
-export function errorHandler(baseUrl: string, onError: ErrorListener): Step {
-  return async function errorHandler(ctx, next) {
-    const report = (error: KeyhookError): void => {
-      onError(error, { id: ctx.state.requestId, method: ctx.method, path: ctx.path })
-    }
-    ctx.state.refused = report
-    ctx.state.report = (cause) => {
-      report(httpError('internal_error', { cause, internal: 'This failed beside the response.' }))
-    }
-    try {
-      await next()
-    } catch (cause) {
-      const error = cause instanceof Refusal ? cause : httpError('internal_error', { cause })
-      answerError(ctx, error, baseUrl)
-      report(error)
-    }
-  }
-}
-
+/** Answers a request with a refusal. */
 export function answerError(ctx: RequestContext, error: KeyhookError, baseUrl: string): void {
   const { code, status, details } = error
   ctx.status = status
