@@ -37,6 +37,7 @@ export function toCall(
     bodyText,
     parts,
     prepared: undefined,
+    tx: undefined,
     via: ctx.state.via ?? { protocol: 'rest', client: clientOf(ctx.get('user-agent')) },
     alsoCommit: ctx.state.alsoCommit,
     hasLeft: () => ctx.req.socket?.destroyed === true,

@@ -49,12 +49,15 @@ export function mount(options: MountOptions): Mounted {
   const operations = families.flatMap((family) => family.operations)
   const calls = createInnerCalls(options)
   const stepsOf = createStepsOf(options, ownRequests(options))
-  const router = new Router<RequestState>()
+  const routers = new Map<string, Router<RequestState>>()
   const fixed = new Map<string, Step>()
   const refuse = noRoute(operations)
   for (const operation of operations.toSorted(byLiterals)) {
     const steps: Step[] = [...stepsOf(operation)]
     if (operation.path.includes('{')) {
+      const group = groupOf(operation.path)
+      const router = routers.get(group) ?? new Router<RequestState>()
+      routers.set(group, router)
       router.register(routePath(operation), [operation.method], steps, { name: operation.id })
     } else
       fixed.set(
@@ -73,7 +76,7 @@ export function mount(options: MountOptions): Mounted {
       ...before,
       ...protocols.map((protocol) => protocol({ ...options, operations, calls, hosts })),
       literalFirst(operations, refuse),
-      router.routes() as unknown as Step,
+      groupedRoutes(routers),
       refuse,
     ]),
   }
@@ -112,6 +115,25 @@ export function addressOf(trusted: readonly Cidr[]): Step {
 function fixedRoutes(routes: ReadonlyMap<string, Step>): Step {
   return function fixedRoutes(ctx, next) {
     const route = routes.get(`${ctx.method} ${ctx.path}`)
+    return route === undefined ? next() : route(ctx, next)
+  }
+}
+
+/**
+ * Paths that may match each other: a router tests a path against each of its patterns in turn. As in the router,
+ * case does not matter, nor a slash at the end.
+ */
+function groupOf(path: string): string {
+  const segments = path.replace(/\/$/, '').split('/')
+  return `${segments.length} ${segments[2]?.toLowerCase()}`
+}
+
+function groupedRoutes(routers: ReadonlyMap<string, Router<RequestState>>): Step {
+  const routes = new Map(
+    [...routers].map(([group, router]) => [group, router.routes() as unknown as Step]),
+  )
+  return function groupedRoutes(ctx, next) {
+    const route = routes.get(groupOf(ctx.path))
     return route === undefined ? next() : route(ctx, next)
   }
 }

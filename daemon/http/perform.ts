@@ -28,6 +28,7 @@ export type AnyCall = Omit<Call, 'params' | 'query' | 'body' | 'prepared'> & {
   readonly query: never
   readonly body: never
   readonly prepared: undefined
+  readonly tx: undefined
   /**
    * Refuses a caller that may no longer do this, read in a unit of work.
    *
@@ -67,7 +68,7 @@ const PERFORM: { readonly [One in AnsweredEffect]: Perform<One> } = {
     return answerCommitted(operation, call, committed)
   },
   async publish(operation, call) {
-    return firstAnswer(operation, await operation.run({ ...call, tx: undefined }))
+    return firstAnswer(operation, await operation.run(call))
   },
   async own(operation, call) {
     return firstAnswer(operation, await operation.run(toOwnCall(call)))

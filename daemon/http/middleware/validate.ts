@@ -21,16 +21,16 @@ export function validate(operation: Operation): CallStep {
   return function validate(ctx, next) {
     const broken = brokenTexts(path, ctx.path, ctx.querystring)
     if (broken.length > 0) throw httpError('invalid_request', { errors: broken })
-    const read = {
-      params: readPath(ctx.params, 'path'),
-      query: readQuery(ctx.querystring === '' ? {} : { ...ctx.query }, 'query'),
-      body: readBody(ctx.state.body, 'body'),
+    const params = readPath(ctx.params, 'path')
+    const given = readQuery(ctx.querystring === '' ? {} : { ...ctx.query }, 'query')
+    const body = readBody(ctx.state.body, 'body')
+    if (params.faults ?? given.faults ?? body.faults) {
+      const errors = [params, given, body].flatMap(({ faults = [] }) => faults)
+      throw httpError('invalid_request', { errors })
     }
-    const faults = Object.values(read).flatMap((part) => part.faults ?? [])
-    if (faults.length > 0) throw httpError('invalid_request', { errors: faults })
-    ctx.state.params = read.params.value as RequestState['params']
-    ctx.state.query = read.query.value as RequestState['query']
-    ctx.state.body = read.body.value
+    ctx.state.params = params.value as RequestState['params']
+    ctx.state.query = given.value as RequestState['query']
+    ctx.state.body = body.value
     return next()
   }
 }
