@@ -92,7 +92,7 @@ function requireOperation(name: string, one: Operation, { scopes, errors }: Fami
   if (verb === undefined || !id.startsWith(`${name}.`)) {
     throw new TypeError(`its operation ${id} is not called ${name}.<verb>`)
   }
-  if (!/^\/v1(\/([a-z0-9_-]+|\{[a-z0-9_]+\}))+$/.test(path)) {
+  if (!/^\/v1\/[a-z0-9_-]+(\/([a-z0-9_-]+|\{[a-z0-9_]+\}))*$/.test(path)) {
     throw new TypeError(`the path of ${id} is not of the form /v1/${name}/{id}`)
   }
   if (typeof access === 'object' && !isDeclared(access.scope, { ...SPEC_SCOPES, ...scopes })) {

@@ -55,9 +55,9 @@ export function mount(options: MountOptions): Mounted {
   for (const operation of operations.toSorted(byLiterals)) {
     const steps: Step[] = [...stepsOf(operation)]
     if (operation.path.includes('{')) {
-      const group = groupOf(operation.path)
-      const router = routers.get(group) ?? new Router<RequestState>()
-      routers.set(group, router)
+      const shape = shapeOf(operation.path)
+      const router = routers.get(shape) ?? new Router<RequestState>()
+      routers.set(shape, router)
       router.register(routePath(operation), [operation.method], steps, { name: operation.id })
     } else
       fixed.set(
@@ -76,7 +76,7 @@ export function mount(options: MountOptions): Mounted {
       ...before,
       ...protocols.map((protocol) => protocol({ ...options, operations, calls, hosts })),
       literalFirst(operations, refuse),
-      groupedRoutes(routers),
+      routesByShape(routers),
       refuse,
     ]),
   }
@@ -120,20 +120,21 @@ function fixedRoutes(routes: ReadonlyMap<string, Step>): Step {
 }
 
 /**
- * Paths that may match each other: a router tests a path against each of its patterns in turn. As in the router,
- * case does not matter, nor a slash at the end.
+ * The number of segments and the first one after `/v1`, which is literal: paths of different shapes match no common
+ * pattern, and a router tests a path against each of its patterns. As in the router, case does not matter, nor a
+ * slash at the end.
  */
-function groupOf(path: string): string {
+function shapeOf(path: string): string {
   const segments = path.replace(/\/$/, '').split('/')
   return `${segments.length} ${segments[2]?.toLowerCase()}`
 }
 
-function groupedRoutes(routers: ReadonlyMap<string, Router<RequestState>>): Step {
+function routesByShape(routers: ReadonlyMap<string, Router<RequestState>>): Step {
   const routes = new Map(
-    [...routers].map(([group, router]) => [group, router.routes() as unknown as Step]),
+    [...routers].map(([shape, router]) => [shape, router.routes() as unknown as Step]),
   )
-  return function groupedRoutes(ctx, next) {
-    const route = routes.get(groupOf(ctx.path))
+  return function routesByShape(ctx, next) {
+    const route = routes.get(shapeOf(ctx.path))
     return route === undefined ? next() : route(ctx, next)
   }
 }

@@ -32,6 +32,8 @@ if (!isInstalled) {
 /** Restarts of every daemon. */
 const ROUNDS = sized(1, 1, 5)
 const STEADY = sized(5, 10, 30) * SECOND
+/** The proxy asks every second, and waits up to two for the answer. */
+const PROXY_KNOWS = 5 * SECOND
 const API = 'api.localhost'
 const APPS = 'apps.localhost'
 /** Addresses of loopback: both daemons have the same ports, as on two machines. */
@@ -126,7 +128,7 @@ await t.test('each daemon is restarted under load, and no request fails', async 
   const load = newLoad()
   for (let round = 0; round < ROUNDS; round++) {
     for (const host of HOSTS) {
-      // As `systemctl restart`, and then waiting for `keyhook doctor --ready`.
+      // As docs/operate.md says: `systemctl restart`, `keyhook doctor --ready`, and until the proxy knows it.
       t.equal(await daemons.get(host)?.end('SIGTERM'), 0, `${host} stops by itself`)
       daemons.set(host, await start(host))
       const env = { ...settings, KEYHOOK_HOST: host }
@@ -134,6 +136,7 @@ await t.test('each daemon is restarted under load, and no request fails', async 
         const { code } = await runKeyhook(dataOf(host), ['doctor', '--ready'], { env })
         return code === 0
       })
+      await pause(PROXY_KNOWS)
     }
   }
   await finish(load)

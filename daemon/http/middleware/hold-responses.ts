@@ -35,7 +35,7 @@ export function holdAnswer({ effect }: Pick<Operation, 'effect'>, traffic: Traff
 export function holdInner({ effect }: Operation, traffic: Traffic): CallStep {
   const isRead = READS.has(effect)
   return async function holdInner(ctx, next) {
-    const hold = new ResponseHold(ctx, traffic, !isRead)
+    const hold = new ResponseHold(ctx, traffic)
     ctx.state.hold = hold
     let isOpen = false
     try {
@@ -69,18 +69,20 @@ export function settleResponse(ctx: RequestContext, settling: Settling): void {
   const { traffic, trustedProxies, refuse } = settling
   try {
     ctx.state.address ??= clientAddress(ctx.req, trustedProxies)
-    settle(ctx, (ctx.state.hold ??= holdResponse(ctx, traffic)))
+    settle(ctx, ctx.state.hold ?? holdResponse(ctx, traffic))
   } catch (refusal) {
     if (!(refusal instanceof KeyhookError)) throw refusal
+    const { hold } = ctx.state
     if (ctx.status < 400) {
-      if (ctx.state.hold?.isChange === true) {
+      if (hold?.isChange === true) {
         drop(ctx)
         return
       }
       refuse(ctx, refusal)
     }
     if (sizeOf(ctx) > RESERVED_RESPONSE_BYTES) drop(ctx)
-    // The connection gets no further response: it holds at most one small response.
+    else if (hold !== undefined) settle(ctx, hold)
+    // Nothing is reserved for it, and the connection gets no further response: it holds at most one small response.
     else ctx.set('Connection', 'close')
   }
 }
@@ -116,7 +118,7 @@ export function reserveResponse(ctx: RequestContext, traffic: Traffic, bytes: nu
 }
 
 /** Reserves a response until it was sent, or can no longer be sent. */
-function holdResponse(ctx: RequestContext, traffic: Traffic, isChange = false): ResponseHold {
+function holdResponse(ctx: RequestContext, traffic: Traffic, isChange?: boolean): ResponseHold {
   const hold = new ResponseHold(ctx, traffic, isChange)
   onResponseEnd(ctx.req, ctx.res, () => {
     hold.end()
@@ -137,7 +139,7 @@ class ResponseHold implements Hold {
   #unwatch: (() => void) | undefined
 
   /** @throws KeyhookError `too_many_bytes` */
-  constructor(ctx: CallContext, traffic: Traffic, isChange: boolean) {
+  constructor(ctx: CallContext, traffic: Traffic, isChange = false) {
     const { principal, address } = ctx.state
     const { responses } = poolsFor(principal, traffic)
     const lease = responses.take(holderOf(principal, address), this.#held, () => {

@@ -20,9 +20,10 @@ export interface RespondOptions extends Omit<Settling, 'refuse'> {
 }
 
 /**
- * Makes a response of what the further steps did or threw, counts its bytes, and counts it. This is the only
- * place that turns errors into responses: expected ones as they are, all others as `internal_error` without
- * details. It is one step because each that waits for the next costs every request a promise.
+ * Makes a response of what the further steps did or threw, reserves its bytes, and adds it to the metrics. Except
+ * for protocols with errors of their own, this is the only place that turns errors into responses: expected ones
+ * as they are, all others as `internal_error` without details. It is one step because each that waits for the
+ * next costs every request a promise.
  */
 export function respond(options: RespondOptions): Step {
   const { baseUrl, onError, count, traffic, trustedProxies } = options

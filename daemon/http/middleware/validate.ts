@@ -14,22 +14,22 @@ import type { RequestState } from '../state.ts'
 /** Checks every part of the input, and refuses undeclared fields and parameters. */
 export function validate(operation: Operation): CallStep {
   const { path, input } = operation
-  const query = querySchema(operation)
+  const schema = querySchema(operation)
   const readPath = input.params === undefined ? readNone : createInputReader(input.params)
-  const readQuery = query === undefined ? readNoNames : createInputReader(query)
+  const readQuery = schema === undefined ? readNoNames : createInputReader(schema)
   const readBody = input.body === undefined ? readNothing : createInputReader(input.body)
   return function validate(ctx, next) {
     const broken = brokenTexts(path, ctx.path, ctx.querystring)
     if (broken.length > 0) throw httpError('invalid_request', { errors: broken })
     const params = readPath(ctx.params, 'path')
-    const given = readQuery(ctx.querystring === '' ? {} : { ...ctx.query }, 'query')
+    const query = readQuery(ctx.querystring === '' ? {} : { ...ctx.query }, 'query')
     const body = readBody(ctx.state.body, 'body')
-    if (params.faults ?? given.faults ?? body.faults) {
-      const errors = [params, given, body].flatMap(({ faults = [] }) => faults)
+    if (params.faults ?? query.faults ?? body.faults) {
+      const errors = [params, query, body].flatMap(({ faults = [] }) => faults)
       throw httpError('invalid_request', { errors })
     }
     ctx.state.params = params.value as RequestState['params']
-    ctx.state.query = given.value as RequestState['query']
+    ctx.state.query = query.value as RequestState['query']
     ctx.state.body = body.value
     return next()
   }

@@ -37,7 +37,7 @@ export async function openSqlite(file: string): Promise<SqlClient> {
   const searches = createLimiter(1)
   const writing = preparedOn(writer, createLimiter(1))
   const reading = preparedOn(reader, reads)
-  const searching = preparedOn(searcher, (work) => searches(() => reads(work)))
+  const searching = preparedOn(searcher, (work, sql) => searches(() => reads(work, sql)))
 
   /** A transaction that stays open would include every later statement. */
   const statement: Query = async (sql, bind) => {

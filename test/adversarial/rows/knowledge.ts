@@ -54,8 +54,8 @@ const LINES: readonly (readonly [id: string, what: string, answer: string])[] = 
   ],
   [
     'N12',
-    'Quick reads of SQLite come, then twice sixteen that take long, and then an account writes.',
-    'The driver is handed `16 quick reads` at a time, and three again once one of the first has taken long: the row is stored `before half of them end`.',
+    'Many quick reads of SQLite come, then sixteen that take long with quick ones beside them, and then an account writes.',
+    'The driver is handed `16 quick reads` at a time, and `3 of the slow ones` with none beside them: the row is stored `before half of them end`.',
   ],
 ]
 

@@ -1,7 +1,7 @@
 import { kernelError } from '../../../../lib/errors.ts'
-import type { Limiter } from '../../../../lib/internal/limiter.ts'
 import type { SqliteConnection, SqliteStatement } from '../../../sqlite/open.ts'
 import type { Query } from '../client.ts'
+import type { StatementLimiter } from './reads.ts'
 import { numbered, queryOn, reasoned } from './statement.ts'
 
 /** Maximum prepared texts; any further text is prepared each time. */
@@ -22,7 +22,7 @@ export interface Prepared {
  * @param limit where statements wait until they are handed to the driver, in their order. A connection runs
  *   one at a time, and each other one blocks a thread of libuv's pool until its turn
  */
-export function preparedOn(connection: SqliteConnection, limit: Limiter): Prepared {
+export function preparedOn(connection: SqliteConnection, limit: StatementLimiter): Prepared {
   const texts = new Map<string, Copies>()
   const seen = new Set<string>()
   const once = queryOn(connection)
@@ -56,12 +56,12 @@ export function preparedOn(connection: SqliteConnection, limit: Limiter): Prepar
     async query<Row extends object>(sql: string, bind: readonly unknown[] = []) {
       // A statement that were prepared now would keep the connection from closing.
       if (isFinalized) throw kernelError('unavailable', { internal: 'the database is closed' })
-      return limit(() => run<Row>(sql, bind))
+      return limit(() => run<Row>(sql, bind), sql)
     },
     async finalize() {
       isFinalized = true
       // Waiting statements run first.
-      await limit(async () => undefined)
+      await limit(async () => undefined, '')
       for (const copies of texts.values()) await copies.finalize()
     },
   }

@@ -1,47 +1,73 @@
-import type { Limiter } from '../../../../lib/internal/limiter.ts'
+import { LruCache } from '../../../../lib/internal/lru-cache.ts'
+import type { Millis } from '../../../../lib/time.ts'
+import { SECOND } from '../../../../lib/time.ts'
 
-/**
- * One less than libuv's pool has threads by default. With none left for it, the writer waits until reads end.
- */
+/** Runs a statement once it may be handed to the driver. */
+export type StatementLimiter = <T>(work: () => Promise<T>, sql: string) => Promise<T>
+
+/** One less than libuv's pool has threads by default. With none left for it, the writer waits until reads end. */
 const LEAST_AT_ONCE = 3
 /** More at once save no more turns of the event loop. */
 const MOST_AT_ONCE = 16
-/** A read is quick when it took less than this for itself and for each that was with the driver beside it. */
-const QUICK_MS = 1
+/** A read is slow from here on, its callback included, for which the event loop may be busy. */
+const SLOW: Millis = 10
+/** Added for each that is with the driver: the connection runs them one by one. */
+const SLOW_EACH: Millis = 2
+/** How long a text counts as slow. */
+const SLOW_FOR: Millis = SECOND
+/** More are forgotten, and count as slow until they have run again. */
+const MAX_TEXTS = 512
+
+interface Waiting {
+  readonly sql: string
+  begin(isQuick: boolean): void
+}
 
 /**
  * Limits the reads of everybody that are with the driver at once, in the order of the calls.
  *
- * Three leave the writer a thread, however long they take. Each further one saves turns of the event loop, and
- * lets the writer wait for one more read: with each quick read the limit grows by one, and after a slow one it
- * is three again.
+ * Three leave the writer a thread, however long they take. More save turns of the event loop, and take its thread
+ * while the connection runs them one by one. So more are handed over only while all that are with the driver are of
+ * texts that ran quickly before, and have not been slow for a second.
  */
-export function createReadLimiter(): Limiter {
-  const waiting: (() => void)[] = []
-  let most = LEAST_AT_ONCE
+export function createReadLimiter(): StatementLimiter {
+  /** When each text was slow. */
+  const texts = new LruCache<Millis>({ max: MAX_TEXTS })
+  const waiting: Waiting[] = []
   let running = 0
+  let slow = 0
 
-  function begin(): void {
-    while (running < most) {
-      const next = waiting.shift()
-      if (next === undefined) return
-      running += 1
-      next()
+  function enter(sql: string): boolean | undefined {
+    const isQuick = performance.now() - (texts.get(sql) ?? Infinity) > SLOW_FOR
+    if (running >= (isQuick && slow === 0 ? MOST_AT_ONCE : LEAST_AT_ONCE)) return undefined
+    running += 1
+    if (!isQuick) slow += 1
+    return isQuick
+  }
+
+  function leave(isQuick: boolean): void {
+    running -= 1
+    if (!isQuick) slow -= 1
+    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+      const entered = enter(next.sql)
+      if (entered === undefined) return
+      waiting.shift()
+      next.begin(entered)
     }
   }
 
-  return async (work) => {
-    if (running < most) running += 1
-    else await new Promise<void>((resolve) => waiting.push(resolve))
+  return async (work, sql) => {
+    const entered = waiting.length === 0 ? enter(sql) : undefined
+    const isQuick = entered ?? (await new Promise<boolean>((begin) => waiting.push({ sql, begin })))
     const together = running
     const begun = performance.now()
     try {
       return await work()
     } finally {
-      running -= 1
-      const isQuick = performance.now() - begun < QUICK_MS * together
-      most = isQuick ? Math.min(most + 1, MOST_AT_ONCE) : LEAST_AT_ONCE
-      begin()
+      const now = performance.now()
+      if (now - begun >= SLOW + SLOW_EACH * together) texts.set(sql, now)
+      else if (texts.peek(sql) === undefined) texts.set(sql, -Infinity)
+      leave(isQuick)
     }
   }
 }
