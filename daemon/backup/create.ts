@@ -43,7 +43,7 @@ export interface Created {
  */
 export async function createBackup(config: Config, options: CreateOptions): Promise<Created> {
   await (usesPostgres(config) ? requirePostgresSource(config) : requireSqliteSource(config))
-  const id = newId(new Date())
+  const id = newBackupId(new Date())
   const to = resolve(options.to)
   const unfinished = join(to, `.unfinished-${id}`)
   await mkdir(unfinished, { recursive: true, mode: 0o700 })
@@ -59,9 +59,9 @@ export async function createBackup(config: Config, options: CreateOptions): Prom
   }
 }
 
-/** `keyhook-20260131T120000Z-1a2b3c4d`: the names sort by time. */
-function newId(now: Date): string {
-  const time = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
+/** `keyhook-20260131T120000000Z-1a2b3c4d`: the names sort by time. */
+export function newBackupId(now: Date): string {
+  const time = now.toISOString().replaceAll(/[-:.]/g, '')
   return `keyhook-${time}-${randomBytes(4).toString('hex')}`
 }
 

@@ -21,7 +21,7 @@ const digest = z.string().regex(/^[0-9a-f]{64}$/)
 const manifestSchema = z.strictObject({
   format: z.literal(1),
   /** Also the name of its folder. */
-  id: z.string().regex(/^keyhook-\d{8}T\d{6}Z-[0-9a-f]{8}$/),
+  id: z.string().regex(/^keyhook-\d{8}T\d{6}(\d{3})?Z-[0-9a-f]{8}$/),
   /** When the copy of the database began: it holds everything that was acknowledged before. */
   created_at: z.iso.datetime(),
   version: z.string(),

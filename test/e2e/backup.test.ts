@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import { newBackupId } from '../../daemon/backup/create.ts'
 import { restoreBackup } from '../../daemon/backup/restore.ts'
 import { verifyBackup } from '../../daemon/backup/verify.ts'
 import { createBackup, runKeyhook } from '../support/backups.ts'
@@ -155,6 +156,13 @@ await t.test('a backup is listed, and one that is in the making is not', async (
     data.map(({ folder }) => folder),
     [staged.backup],
   )
+})
+
+await t.test('the last name is that of the latest backup, also within a second', (t) => {
+  const from = Date.parse('2026-01-31T12:00:00.000Z')
+  const ids = Array.from({ length: 20 }, (_, at) => newBackupId(new Date(from + at)))
+  t.same(ids, ids.toSorted())
+  t.end()
 })
 
 /** The largest blob of a backup. */

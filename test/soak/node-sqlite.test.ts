@@ -1,5 +1,5 @@
 /**
- * The suites of the stores, of backups and of the outbox over SQLite of Node itself: on the Node of the single
+ * The suites of the stores, of backups, of the outbox and of crashes over SQLite of Node itself: on the Node of the single
  * executable, which its builder installs, whatever Node runs this one.
  */
 import { execFile } from 'node:child_process'
@@ -18,7 +18,11 @@ const SUITES = [
   'plugins/store-sqlite',
   'plugins/sql-client',
   'e2e/backup',
-  ...sized([], [], ['plugins/outbox', 'platform/platform', 'platform/search', 'daemon/doctor']),
+  ...sized<readonly string[]>(
+    [],
+    [],
+    ['plugins/outbox', 'platform/platform', 'platform/search', 'daemon/doctor', 'soak/crash'],
+  ),
 ]
 
 const { builder } = await installToolchain(TOOLS, process.arch === 'arm64' ? 'arm64' : 'x64')
