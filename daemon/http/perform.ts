@@ -28,6 +28,7 @@ export type AnyCall = Omit<Call, 'params' | 'query' | 'body' | 'prepared'> & {
   readonly query: never
   readonly body: never
   readonly prepared: undefined
+  /** An operation that publishes gets the call as it is, without a copy for each event. */
   readonly tx: undefined
   /**
    * Refuses a caller that may no longer do this, read in a unit of work.

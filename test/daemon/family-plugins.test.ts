@@ -247,6 +247,7 @@ await t.test('a family that clashes, or has another form, is refused in one line
       /another error key_not_found$/,
     ],
     [changed({}, { id: 'keys.create' }), /operation keys\.create is not called fails\.<verb>$/],
+    [changed({}, { path: '/v1/{region}/fails' }), /is not of the form \/v1\/fails\/\{id\}$/],
     [changed({}, { path: '/v1/keys' }), /another operation at POST \/v1\/keys, keys\.create$/],
     [changed({}, { path: '/v1/keys/{id}/{verb}' }), /another operation at POST \/v1\/keys\//],
     [changed({}, { path: '/mcp' }), /path of fails\.create/],

@@ -28,10 +28,11 @@ interface Waiting {
  *
  * Three leave the writer a thread, however long they take. More save turns of the event loop, and take its thread
  * while the connection runs them one by one. So more are handed over only while all that are with the driver are of
- * texts that ran quickly before, and have not been slow for a second.
+ * texts that ran quickly before, and have not been slow for a second. One that turns slow is known once it ends:
+ * until then the writer may wait for what was handed over with it.
  */
 export function createReadLimiter(): StatementLimiter {
-  /** When each text was slow. */
+  /** When each text was slow last; `-Infinity`: never since it is known. */
   const texts = new LruCache<Millis>({ max: MAX_TEXTS })
   const waiting: Waiting[] = []
   let running = 0
