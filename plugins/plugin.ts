@@ -66,7 +66,8 @@ export type PluginOptions = Readonly<Record<string, PluginOption>>
 /** The values of options by name. */
 export type OptionValues<Options extends PluginOptions> = {
   readonly [Name in keyof Options]: Options[Name] extends
-    { readonly required: true } | { readonly default: string }
+    | { readonly required: true }
+    | { readonly default: string }
     ? string
     : string | undefined
 }

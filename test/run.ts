@@ -47,7 +47,7 @@ const TAP = { TAP_TIMEOUT: TIMEOUT, TAP_FAIL_SKIP: '1' }
 const LONGEST: Millis = 25 * MINUTE
 
 const CHECKS: readonly (readonly [program: string, ...flags: string[]])[] = [
-  ['prettier', '--check', '--log-level', 'warn', '.'],
+  ['oxfmt', '--check'],
   ['oxlint', '--type-aware', '--deny-warnings'],
   ['knip'],
 ]

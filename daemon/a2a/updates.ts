@@ -15,7 +15,9 @@ import type { WireArtifact, WireTask } from './wire.ts'
 
 /** One event of a stream, or one notification (4.2, 3.2.3). */
 export type StreamResponse =
-  { readonly task: WireTask } | StatusUpdate | { readonly artifactUpdate: ArtifactUpdate }
+  | { readonly task: WireTask }
+  | StatusUpdate
+  | { readonly artifactUpdate: ArtifactUpdate }
 
 export interface ArtifactUpdate {
   readonly taskId: string

@@ -61,7 +61,8 @@ type Call<Input extends OperationInput, Answer, More = unknown> =
 
 /** What is shown once is there, unless an `Idempotency-Key` of the caller's may be an earlier call's. */
 type Answering<Args extends readonly unknown[], Answer> = Answer extends
-  { readonly key: string | null } | { readonly secret: string | null }
+  | { readonly key: string | null }
+  | { readonly secret: string | null }
   ? {
       (...args: [...Args, options?: OwnOptions]): Promise<Shown<Answer>>
       (...args: [...Args, options?: CallOptions]): Promise<Answer>

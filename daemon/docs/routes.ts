@@ -2,7 +2,7 @@ import type { Route } from '../client/route.ts'
 import { routesOf } from '../client/route.ts'
 import type { Family } from '../operations/family.ts'
 
-/** Line width of prettier, so that the written file needs no formatting. */
+/** Line width of the formatter, so that the written file needs no formatting. */
 const WIDTH = 100
 
 /** `daemon/client/routes.ts`: what the client knows of the families without loading them. */

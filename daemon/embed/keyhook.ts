@@ -65,7 +65,8 @@ type ScopeIn<Families extends ScopeFamilies> = string extends keyof Families
 
 /** Of the families that are always served. */
 type ServiceScope =
-  `${'keys' | 'webhooks' | 'events'}:${'read' | 'write'}` | `${'discovery' | 'billing'}:read`
+  | `${'keys' | 'webhooks' | 'events'}:${'read' | 'write'}`
+  | `${'discovery' | 'billing'}:read`
 
 type AskedScope<Asked> = Asked extends 'observe'
   ? 'observe:read'

@@ -4,7 +4,11 @@ import { SETTINGS } from '../config/settings.ts'
 
 /** A setting in code: text, a number, a list, or scope families with their actions. */
 export type Given =
-  string | number | readonly string[] | Readonly<Record<string, readonly string[]>> | undefined
+  | string
+  | number
+  | readonly string[]
+  | Readonly<Record<string, readonly string[]>>
+  | undefined
 
 type SettingName = keyof typeof SETTINGS
 

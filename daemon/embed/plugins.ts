@@ -23,7 +23,8 @@ export type GivenOptions = Readonly<Record<string, string | number | undefined>>
 
 /** A plugin, alone or with its options. */
 export type PluginChoice<Chosen> =
-  Chosen | { readonly plugin: Chosen; readonly options?: GivenOptions }
+  | Chosen
+  | { readonly plugin: Chosen; readonly options?: GivenOptions }
 
 /** Plugins of an embedder, by their contracts. Default: the built-in implementations. */
 export interface ChosenPlugins {
@@ -35,7 +36,8 @@ export interface ChosenPlugins {
   readonly embeddings?: PluginChoice<Plugin<'embeddings'>>
   /** Types of webhooks besides https, which work together. */
   readonly destinations?:
-    PluginChoice<Plugin<'destinations'>> | readonly PluginChoice<Plugin<'destinations'>>[]
+    | PluginChoice<Plugin<'destinations'>>
+    | readonly PluginChoice<Plugin<'destinations'>>[]
   /** Names the mode of billing, so that `billing` is left out. */
   readonly billing?: PluginChoice<PaymentProcessorPlugin>
 }

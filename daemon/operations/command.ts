@@ -11,7 +11,16 @@ export const COMMANDS_PATH = '/commands'
 
 /** How the text of a field is parsed. */
 export type FieldKind =
-  'text' | 'time' | 'expiry' | 'integer' | 'number' | 'flag' | 'list' | 'json' | 'secret' | 'files'
+  | 'text'
+  | 'time'
+  | 'expiry'
+  | 'integer'
+  | 'number'
+  | 'flag'
+  | 'list'
+  | 'json'
+  | 'secret'
+  | 'files'
 
 /** One field of an operation's input, as the command line takes it. */
 export interface Field {

@@ -50,7 +50,8 @@ export interface ChangedFile {
 
 /** An operation; a write may also have bytes that are not text. */
 export type GivenOperation =
-  EditOperation | { readonly op: 'write'; readonly path: string; readonly bytes: Uint8Array }
+  | EditOperation
+  | { readonly op: 'write'; readonly path: string; readonly bytes: Uint8Array }
 
 /**
  * Applies operations in their order, each to the result of the one before: all of them, or none.

@@ -2,7 +2,13 @@ import type { Instant, Millis } from '../time.ts'
 
 /** Status of one delivery: one event for one webhook. */
 export type DeliveryStatus =
-  'pending' | 'delivering' | 'succeeded' | 'exhausted' | 'blocked' | 'skipped' | 'canceled'
+  | 'pending'
+  | 'delivering'
+  | 'succeeded'
+  | 'exhausted'
+  | 'blocked'
+  | 'skipped'
+  | 'canceled'
 
 /** What triggered an attempt. */
 export type AttemptTrigger = 'event' | 'retry' | 'manual' | 'test' | 'replay'

@@ -12,7 +12,8 @@ export interface Cidr extends Address {
 }
 
 export type AddressVerdict =
-  { readonly public: true } | { readonly public: false; readonly reason: AddressRefusal }
+  | { readonly public: true }
+  | { readonly public: false; readonly reason: AddressRefusal }
 
 /**
  * Parses an IPv4 or IPv6 address; undefined for any other text. Strict: no octal, hex or short forms of

@@ -10,7 +10,11 @@ import type { ErrorExtras, ErrorRow } from '../../lib/errors.ts'
 import { KeyhookError } from '../../lib/errors.ts'
 
 export type ProcessorErrorCode =
-  'invalid_signature' | 'rejected' | 'not_found' | 'unavailable' | 'misconfigured'
+  | 'invalid_signature'
+  | 'rejected'
+  | 'not_found'
+  | 'unavailable'
+  | 'misconfigured'
 
 interface ProcessorErrorRow extends ErrorRow {
   /** Whether a retry of the same call may succeed. */

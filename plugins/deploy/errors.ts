@@ -14,10 +14,20 @@ import { KeyhookError } from '../../lib/errors.ts'
  * stored data, another service, a rule, or a defect.
  */
 export type DeployErrorClass =
-  'transient' | 'code' | 'configuration' | 'data' | 'integration' | 'policy' | 'internal'
+  | 'transient'
+  | 'code'
+  | 'configuration'
+  | 'data'
+  | 'integration'
+  | 'policy'
+  | 'internal'
 
 export type DeployErrorCode =
-  'nothing_to_serve' | 'release_too_large' | 'file_gone' | 'target_unavailable' | 'target_refused'
+  | 'nothing_to_serve'
+  | 'release_too_large'
+  | 'file_gone'
+  | 'target_unavailable'
+  | 'target_refused'
 
 interface DeployErrorRow extends ErrorRow {
   readonly class: DeployErrorClass

@@ -12,7 +12,10 @@ import { KeyhookError } from '../../lib/errors.ts'
 import type { Millis } from '../../lib/time.ts'
 
 export type EmbeddingErrorCode =
-  'embeddings_unavailable' | 'embeddings_rate_limited' | 'embeddings_refused' | 'embeddings_invalid'
+  | 'embeddings_unavailable'
+  | 'embeddings_rate_limited'
+  | 'embeddings_refused'
+  | 'embeddings_invalid'
 
 interface EmbeddingErrorRow extends ErrorRow {
   /** Whether a retry of the same texts may succeed. */

@@ -89,7 +89,8 @@ const HTML = /^(\xef\xbb\xbf)?\s*(<!doctype html|<html)[\s>]/i
 const PDF_HEADER_WITHIN = 1024
 
 export type Sniffed =
-  { readonly type: string } | { readonly code: 'unsupported_media_type' | 'wrong_type' }
+  | { readonly type: string }
+  | { readonly code: 'unsupported_media_type' | 'wrong_type' }
 
 /** Tells what a file is by its first bytes and its name, or with which code it is refused. */
 export function sniff(name: string, head: Uint8Array): Sniffed {

@@ -36,5 +36,7 @@ export interface Failure {
 
 /** An answer to a call, or a report on its progress. The number 0 is that of opening. */
 export type Answer = { readonly id: number } & (
-  { readonly rows: Rows } | { readonly failed: Failure } | { readonly share: number }
+  | { readonly rows: Rows }
+  | { readonly failed: Failure }
+  | { readonly share: number }
 )

@@ -8,7 +8,9 @@ export type Absence = 'no link' | 'ended'
 
 /** What the page has. */
 export type Opened =
-  { readonly session: PortalSession } | { readonly absence: Absence } | { readonly error: unknown }
+  | { readonly session: PortalSession }
+  | { readonly absence: Absence }
+  | { readonly error: unknown }
 
 const TOKEN = /^#token=([\w-]{1,200})$/
 

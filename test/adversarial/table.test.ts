@@ -4,7 +4,7 @@ import t from 'tap'
 import { ROOT } from '../arch/source.ts'
 import { idsOf, printPage, SECTIONS } from './table.ts'
 
-/** Prettier aligns columns; what they hold is what counts. */
+/** The formatter aligns columns; what they hold is what counts. */
 function unaligned(markdown: string): string {
   return markdown.replace(/ +\|/g, ' |').replace(/-{2,}/g, '-').trim()
 }

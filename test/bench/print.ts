@@ -5,9 +5,9 @@
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import * as prettier from 'prettier'
 import { printGoal } from './figure.ts'
 import { FIGURES } from './figures/index.ts'
+import { formatted } from '../support/formatted.ts'
 import type { FailedFigure, MeasuredFigure, Report, Spread } from './report.ts'
 
 const PAGE = fileURLToPath(new URL('../../../docs/benchmarks.md', import.meta.url))
@@ -120,7 +120,6 @@ await replaceResults(PAGE, summaryOf(latest(reports)))
 
 async function replaceResults(file: string, results: string): Promise<void> {
   const [head = ''] = (await readFile(file, 'utf8')).split(HEADING, 1)
-  const options = await prettier.resolveConfig(file)
   const text = `${head}${HEADING}\n${results}`
-  await writeFile(file, await prettier.format(text, { ...options, filepath: file }))
+  await writeFile(file, await formatted(file, text))
 }

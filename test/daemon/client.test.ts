@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { format, resolveConfig } from 'prettier'
 import t from 'tap'
 import { ApiError, createClient } from '../../daemon/client/index.ts'
 import type { Client } from '../../daemon/client/index.ts'
@@ -18,6 +17,7 @@ import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
 import { codeOf, importsIn, ROOT, sourcesIn } from '../arch/source.ts'
 import { createMemoryEditor } from '../../plugins/edits/memory.ts'
 import { pricesOf } from '../support/billing.ts'
+import { formatted } from '../support/formatted.ts'
 import type { World } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
 
@@ -35,8 +35,7 @@ async function start(
 
 await t.test('the routes of the client are current: npm run docs writes them', async (t) => {
   for (const [path, text] of Object.entries(SOURCES)) {
-    const options = await resolveConfig(join(ROOT, path))
-    const expected = await format(text, { ...options, parser: 'typescript' })
+    const expected = await formatted(path, text)
     t.ok(readFileSync(join(ROOT, path), 'utf8') === expected, path)
   }
 })

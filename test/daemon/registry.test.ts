@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { format, resolveConfig } from 'prettier'
 import t from 'tap'
 import { PAGES } from '../../daemon/docs/write.ts'
 import { FAMILIES, errorRows } from '../../daemon/families/index.ts'
@@ -9,6 +8,7 @@ import { describeApi } from '../../daemon/openapi/document.ts'
 import { sharedErrors } from '../../daemon/openapi/shared-errors.ts'
 import { JOB_KINDS } from '../../plugins/platform/contract/jobs.ts'
 import { ROOT } from '../arch/source.ts'
+import { formatted } from '../support/formatted.ts'
 import type { AnyBody, MintedKey, World } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
 
@@ -68,9 +68,8 @@ await t.test(
 )
 
 await t.test('the generated pages of docs/ are current: npm run docs writes them', async (t) => {
-  const options = await resolveConfig(join(ROOT, 'docs/api.md'))
   for (const [name, text] of Object.entries(PAGES)) {
-    const expected = await format(text, { ...options, parser: 'markdown' })
+    const expected = await formatted(name, text)
     t.ok(readFileSync(join(ROOT, 'docs', name), 'utf8') === expected, name)
   }
 })

@@ -34,7 +34,7 @@ await t.test('a page says what it is', async (t) => {
   for (const template of templates) {
     for (const page of filesOf(template, '.html')) {
       const html = textOf(page)
-      const elements = await elementsOf(html)
+      const elements = elementsOf(html)
       const label = `${template.id}/${page.path}`
       const all = (name: string): readonly Element[] => elements.filter((one) => one.name === name)
       const meta = (name: string): string | undefined =>
@@ -60,7 +60,7 @@ await t.test('a page says what it is', async (t) => {
 await t.test('everything on a page has a name that can be read aloud', async (t) => {
   for (const template of templates) {
     for (const page of filesOf(template, '.html')) {
-      const elements = await elementsOf(textOf(page))
+      const elements = elementsOf(textOf(page))
       const ids = elements.flatMap(({ attributes }) => attributes.get('id') ?? [])
       const labelled = elements.flatMap(({ name, attributes }) =>
         name === 'label' ? (attributes.get('for') ?? []) : [],

@@ -12,7 +12,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a +
 async function referencesOf(file: TemplateFile): Promise<readonly string[]> {
   const text = textOf(file)
   if (file.path.endsWith('.html')) {
-    const elements = await elementsOf(text)
+    const elements = elementsOf(text)
     return elements.flatMap(({ attributes }) =>
       ['href', 'src', 'action', 'poster', 'data', 'srcset', 'formaction'].flatMap(
         (name) => attributes.get(name) ?? [],
@@ -90,7 +90,7 @@ await t.test('a strict content security policy breaks nothing', async (t) => {
     /\beval\(|\bFunction\(|\.(inner|outer)HTML|insertAdjacentHTML|document\.write|setAttribute\('(style|on)|cssText|set(Timeout|Interval)\(['"`]/
   for (const template of templates) {
     for (const page of [...filesOf(template, '.html'), ...filesOf(template, '.svg')]) {
-      for (const { name, attributes, text } of await elementsOf(textOf(page))) {
+      for (const { name, attributes, text } of elementsOf(textOf(page))) {
         const label = `${template.id}/${page.path}: ${name}`
         t.not(name, 'style', label)
         if (name === 'script') t.ok(attributes.has('src') && text.trim() === '', label)

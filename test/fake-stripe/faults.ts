@@ -12,7 +12,15 @@ export interface Fault {
    * `empty` an object without fields, `redirect` a 302, `endless` a body that does not end.
    */
   readonly kind:
-    'status' | 'kept' | 'reset' | 'hang' | 'lost' | 'malformed' | 'empty' | 'redirect' | 'endless'
+    | 'status'
+    | 'kept'
+    | 'reset'
+    | 'hang'
+    | 'lost'
+    | 'malformed'
+    | 'empty'
+    | 'redirect'
+    | 'endless'
   readonly status?: number
   /** In place of the error's body. */
   readonly body?: object

@@ -7,7 +7,8 @@ import type { World } from './world.ts'
 
 /** A notification to the processes. */
 export type Notification =
-  { readonly changed: number } | { readonly id: string; readonly known: number }
+  | { readonly changed: number }
+  | { readonly id: string; readonly known: number }
 
 /** Defects that a simulation must be able to find. */
 export interface Defects {

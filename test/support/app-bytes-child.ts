@@ -3,7 +3,8 @@ import { openDiskBytes } from '../../plugins/apps/disk.ts'
 
 /** What the child tells before and after it does it. */
 export type Told =
-  { readonly does: 'write' } | { readonly does: 'kept' | 'remove'; readonly sha256: string }
+  | { readonly does: 'write' }
+  | { readonly does: 'kept' | 'remove'; readonly sha256: string }
 
 export const CHILD_APP = 'app00001'
 

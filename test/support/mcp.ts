@@ -42,7 +42,8 @@ export interface ReadContent {
 export interface ListedPrompt {
   readonly name: string
   readonly arguments?:
-    readonly { readonly name: string; readonly required?: boolean | undefined }[] | undefined
+    | readonly { readonly name: string; readonly required?: boolean | undefined }[]
+    | undefined
 }
 
 export interface ListedTool {

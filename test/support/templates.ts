@@ -1,14 +1,7 @@
-import type { ParserOptions } from 'prettier'
-import { parsers } from 'prettier/plugins/html'
+import type { Ast } from 'angular-html-parser'
+import { parse } from 'angular-html-parser'
 import type { Template, TemplateFile } from '../../daemon/families/apps/templates.ts'
 import { readTemplates } from '../../daemon/families/apps/templates.ts'
-
-interface HtmlNode {
-  readonly name?: string
-  readonly value?: string
-  readonly attrs?: readonly { readonly name: string; readonly value: string | null }[]
-  readonly children?: readonly HtmlNode[]
-}
 
 export interface Element {
   readonly name: string
@@ -23,17 +16,24 @@ export const filesOf = (template: Template, ending: string): readonly TemplateFi
   template.files.filter(({ path }) => path.endsWith(ending))
 
 /** The elements of a page in their order. Throws where a tag is not closed or closes nothing. */
-export async function elementsOf(html: string): Promise<readonly Element[]> {
-  const root = (await parsers.html.parse(html, {} as ParserOptions)) as HtmlNode
-  const elements: Element[] = []
-  function visit(node: HtmlNode): void {
-    const attributes = new Map(node.attrs?.map(({ name, value }) => [name, value ?? '']))
-    if (node.attrs) elements.push({ name: node.name ?? '', attributes, text: textWithin(node) })
-    node.children?.forEach(visit)
-  }
-  visit(root)
-  return elements
+export function elementsOf(html: string): readonly Element[] {
+  const { rootNodes, errors } = parse(html)
+  const [error] = errors
+  if (error !== undefined) throw new Error(error.toString())
+  return rootNodes.flatMap(elementsWithin)
 }
 
-const textWithin = ({ value = '', children = [] }: HtmlNode): string =>
-  value + children.map(textWithin).join('')
+function elementsWithin(node: Ast.Node): readonly Element[] {
+  if (node.kind !== 'element') return []
+  if (!node.isVoid && node.endSourceSpan === null) throw new Error(`${node.name} is not closed`)
+  const attributes = new Map(node.attrs.map(({ name, value }) => [name, value]))
+  return [
+    { name: node.name, attributes, text: textWithin(node) },
+    ...node.children.flatMap(elementsWithin),
+  ]
+}
+
+function textWithin(node: Ast.Node): string {
+  if (node.kind === 'text') return node.value
+  return node.kind === 'element' ? node.children.map(textWithin).join('') : ''
+}
