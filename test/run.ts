@@ -24,7 +24,7 @@ import { IS_SOAK } from './support/soak.ts'
 const JOBS = availableParallelism() + 1
 
 /** Folders whose suites take longest begin first: at the end no job waits for the other. */
-const FIRST = ['soak', 'e2e', 'adversarial', 'plugins']
+const FIRST = ['soak', 'e2e', 'adversarial', 'platform', 'plugins']
 
 /** Of the suites in soak/, those whose short form runs with all others; `npm run test:soak` runs the long form of each. */
 const SHORT_FORMS = ['crash', 'cycles', 'deploy-crash', 'fleet', 'simulation', 'work-crash']
@@ -51,6 +51,8 @@ const CHECKS: readonly (readonly [program: string, ...flags: string[]])[] = [
   ['oxlint', '--type-aware', '--deny-warnings'],
   ['knip'],
 ]
+
+const PRELOADED = ['--import', './dist/test/support/without-domains.js']
 
 /** Suites that are run in one process. */
 type Group = readonly string[]
@@ -153,12 +155,10 @@ function failuresOf(output: string): string {
 }
 
 function runGroup(name: string, files: Group): Promise<Ended> {
-  return files.length === 1
-    ? run(process.execPath, [name], { timeout: LONGEST })
-    : run(process.execPath, ['dist/test/together.js', name], {
-        timeout: LONGEST,
-        env: { SUITES: files.join(' ') },
-      })
+  const isAlone = files.length === 1
+  const program = isAlone ? [name] : ['dist/test/together.js', name]
+  const env = isAlone ? {} : { SUITES: files.join(' ') }
+  return run(process.execPath, [...PRELOADED, ...program], { timeout: LONGEST, env })
 }
 
 /** Prints all that a failed suite said; resolves with whether all of them passed. */

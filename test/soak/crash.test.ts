@@ -17,7 +17,7 @@ import { startDaemonProcess, until } from '../support/daemon.ts'
 import { askControl } from '../support/control.ts'
 import { freePort } from '../support/free-port.ts'
 import { runHarness } from '../support/harness.ts'
-import { IS_ALL, sized } from '../support/soak.ts'
+import { DATABASES, IS_ALL, sized } from '../support/soak.ts'
 
 t.setTimeout(19 * MINUTE)
 
@@ -218,7 +218,7 @@ const UNCHECKED = {
   postgres: ['clock.bounded', 'file.whole'],
 } as const
 
-for (const database of ['sqlite', 'postgres'] as const) {
+for (const database of DATABASES) {
   await t.test(`killed at failpoints and at random, ${database} keeps every promise`, async (t) => {
     const { code, line, said } = await runHarness<CrashLine>('crash', ['--db', database, ...RUN])
     t.equal(code, 0, said)

@@ -3,17 +3,18 @@ import { MINUTE } from '../../lib/time.ts'
 import { CYCLES_MUTANTS } from '../hosting/cycles/mutants.ts'
 import type { CyclesLine } from '../hosting/cycles/result-line.ts'
 import { runHarness } from '../support/harness.ts'
-import { sized } from '../support/soak.ts'
+import { DATABASES, sized } from '../support/soak.ts'
 
 t.setTimeout(12 * MINUTE)
 
 const HARNESS = 'hosting/cycles'
-const RUNS = [
-  { db: 'sqlite', daemons: 1, cycles: sized(3, 8, 60) },
-  { db: 'postgres', daemons: 2, cycles: sized(2, 4, 30) },
-] as const
+const RUNS = {
+  sqlite: { daemons: 1, cycles: sized(3, 8, 60) },
+  postgres: { daemons: 2, cycles: sized(2, 4, 30) },
+} as const
 
-for (const { db, daemons, cycles } of RUNS) {
+for (const db of DATABASES) {
+  const { daemons, cycles } = RUNS[db]
   await t.test(`published and rolled back under load, ${db} answers nothing wrong`, async (t) => {
     const flags = ['--db', db, '--daemons', `${daemons}`, '--cycles', `${cycles}`, '--pace', '20']
     const { code, line, said } = await runHarness<CyclesLine>(HARNESS, flags)

@@ -12,3 +12,9 @@ export const IS_ALL = SIZE === 'all'
 /** The size of a run: what a first look takes, what the soak has time for, or all of it. */
 export const sized = <Size>(short: Size, long: Size, all: Size = long): Size =>
   IS_ALL ? all : IS_SOAK ? long : short
+
+/** Of a suite that kills or disconnects daemons: a first look goes at one. */
+export const DATABASES = sized<readonly ('sqlite' | 'postgres')[]>(
+  ['sqlite'],
+  ['sqlite', 'postgres'],
+)
