@@ -53,6 +53,16 @@ async function holdsAwkwardValues(t: Test, client: SqlClient): Promise<void> {
     })
   })
   await fc.assert(property, { numRuns: 200 })
+  await client.transaction(async (query) => {
+    const rows = models.rowsOn(query)
+    const change = DOMAINS.toRow({ error: 'late' })
+    await query('DELETE FROM domains')
+    await rows.insert(DOMAINS, DOMAINS.toRow(sampleDomain('dom_1', { error: null })))
+    const guards = ['late', null, null, 'late'].map((error) => ({ id: 'dom_1', error }))
+    const changed: number[] = []
+    for (const guard of guards) changed.push(await rows.update(DOMAINS, guard, change))
+    t.same(changed, [0, 1, 0, 1], 'null is compared too, by a statement of its own')
+  })
   const guard = { id: ['dom_1'] } as unknown as Readonly<Record<string, string>>
   await t.rejects(
     client.transaction((query) => models.rowsOn(query).update(DOMAINS, guard, {})),

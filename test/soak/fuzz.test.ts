@@ -49,9 +49,6 @@ const OUT_OF_REACH: readonly string[] = [
 ]
 const OPERATOR_TOKEN = 'operator-token-of-the-tests'
 
-// Sequelize takes a stack trace for every statement, which costs more than the statement.
-Error.stackTraceLimit = 0
-
 type Ask = (request: RawRequest) => Promise<RawAnswer>
 
 async function openSite(

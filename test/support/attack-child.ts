@@ -23,9 +23,6 @@ const CALLS_A_RUN = 1000
 /** While one world waits for its disk, another works. */
 const WORLDS = 3
 
-// Sequelize takes a stack trace for every statement, which costs more than the statement.
-Error.stackTraceLimit = 0
-
 const [folder = '', seed = '', first = '0', stride = '1', total = '0'] = process.argv.slice(2)
 const closings: (() => Promise<void>)[] = []
 let calls = 0
