@@ -49,6 +49,9 @@ const OUT_OF_REACH: readonly string[] = [
 ]
 const OPERATOR_TOKEN = 'operator-token-of-the-tests'
 
+// Most of what is asked is refused, and the stack trace of a refusal costs more than the refusal.
+Error.stackTraceLimit = 0
+
 type Ask = (request: RawRequest) => Promise<RawAnswer>
 
 async function openSite(
