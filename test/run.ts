@@ -13,18 +13,28 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, readdirSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { availableParallelism, tmpdir } from 'node:os'
 import { basename, join, sep } from 'node:path'
 import type { Millis } from '../lib/time.ts'
 import { MINUTE } from '../lib/time.ts'
 import { ROOT } from './arch/source.ts'
+import { packInto } from './support/packed.ts'
 import { preparePostgres } from './support/postgres.ts'
 import { IS_SOAK } from './support/soak.ts'
 
 const JOBS = availableParallelism() + 1
 
-/** Folders whose suites take longest begin first: at the end no job waits for the other. */
-const FIRST = ['soak', 'e2e', 'adversarial', 'platform', 'plugins']
+/** Suites and folders that take longest begin first: at the end no job waits for the other. */
+const FIRST = [
+  'soak/receivers',
+  'soak/billing-crash',
+  'soak',
+  'e2e',
+  'adversarial',
+  'platform',
+  'plugins',
+]
 
 /** Of the suites in soak/, those whose short form runs with all others; `npm run test:soak` runs the long form of each. */
 const SHORT_FORMS = ['crash', 'cycles', 'deploy-crash', 'fleet', 'simulation', 'work-crash']
@@ -64,7 +74,7 @@ interface Ended {
 
 function suites(folders: readonly string[]): readonly string[] {
   const rankOf = (file: string): number => {
-    const rank = FIRST.indexOf(file.split(sep)[0] ?? '')
+    const rank = FIRST.findIndex((one) => file.startsWith(join(one)))
     return rank === -1 ? FIRST.length : rank
   }
   return readdirSync(join(ROOT, 'dist/test'), { recursive: true, encoding: 'utf8' })
@@ -199,6 +209,9 @@ async function runSuites(files: readonly string[]): Promise<boolean> {
 }
 
 const folders = process.argv.slice(2)
+const home = await mkdtemp(join(tmpdir(), 'keyhook-suites-'))
+// A third of the soak installs the package: it is packed once.
+if (folders.includes('soak')) process.env['KEYHOOK_TEST_PACKAGE'] = await packInto(home)
 const template = await preparePostgres()
 if (template !== undefined) process.env['KEYHOOK_TEST_POSTGRES_TEMPLATE'] = template.folder
 const [isWell, failures] = await Promise.all([
@@ -206,5 +219,6 @@ const [isWell, failures] = await Promise.all([
   folders.length === 0 ? runChecks() : [],
 ])
 await template?.remove()
+await rm(home, { recursive: true, force: true })
 for (const failure of failures) process.stderr.write(failure)
 process.exitCode = isWell && failures.length === 0 ? 0 : 1

@@ -8,7 +8,7 @@ import { IS_ALL, sized } from '../support/soak.ts'
 t.setTimeout(10 * MINUTE)
 
 /** Changes of authority; times that a daemon is paused for longer than its claims last. */
-const CHANGES = sized(5, 12, 60)
+const CHANGES = sized(5, 8, 60)
 const ZOMBIES = sized(1, 2, 3)
 const FAULTS = sized(['--faults', 'drop'], [])
 /** Short rests and short faults: as many changes in half the time. */

@@ -17,7 +17,7 @@ const STEPS = sized(
   { SQLite: 46_000, PostgreSQL: 10_000 },
 )
 /** Independent of each other, while one waits for the disk. */
-const RUNS = sized(1, 2)
+const RUNS = sized(1, 1, 2)
 /** Steps within which a defect must be found. */
 const PATIENCE = 3000
 

@@ -37,7 +37,7 @@ const STAGES = {
 /** Milliseconds from a request to a kill that nothing else decides. */
 const MOMENTS = sized([40], [40], [10, 40, 160])
 /** Every so many failpoints of a kind the daemon is killed in one. */
-const STRIDE = sized(18, 4, 1)
+const STRIDE = sized(18, 6, 1)
 /** Those from here on: in half of them a daemon dies in every stage. */
 const FIRST = sized(0, 1, 0)
 

@@ -19,8 +19,15 @@ export interface Packed {
   remove(): Promise<void>
 }
 
+/** Packs the built repository into a folder, and returns the path of the package. */
+export async function packInto(folder: string): Promise<string> {
+  const flags = ['pack', '--silent', '--offline', '--pack-destination', folder]
+  const { stdout } = await exec('npm', flags, { cwd: ROOT })
+  return join(folder, stdout.trim())
+}
+
 /**
- * Packs the built repository, once.
+ * The built repository as a package: the one that `KEYHOOK_TEST_PACKAGE` names, or one that is packed for this.
  *
  * No registry is asked: the package is unpacked, and each package that it declares is a link to the
  * repository's own. The folders are outside the repository, whose `node_modules` would be found from
@@ -28,9 +35,7 @@ export interface Packed {
  */
 export async function packKeyhook(): Promise<Packed> {
   const home = await mkdtemp(join(tmpdir(), 'keyhook-packed-'))
-  const pack = ['pack', '--silent', '--offline', '--pack-destination', home]
-  const { stdout } = await exec('npm', pack, { cwd: ROOT })
-  const tarball = join(home, stdout.trim())
+  const tarball = process.env['KEYHOOK_TEST_PACKAGE'] ?? (await packInto(home))
   return {
     async install(beside, peers = true) {
       const folder = await mkdtemp(join(home, 'shop-'))
