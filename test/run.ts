@@ -62,6 +62,7 @@ const CHECKS: readonly (readonly [program: string, ...flags: string[]])[] = [
   ['knip'],
 ]
 
+/** What each suite imports first. */
 const PRELOADED = ['--import', './dist/test/support/without-domains.js']
 
 /** Suites that are run in one process. */
@@ -165,10 +166,11 @@ function failuresOf(output: string): string {
 }
 
 function runGroup(name: string, files: Group): Promise<Ended> {
-  const isAlone = files.length === 1
-  const program = isAlone ? [name] : ['dist/test/together.js', name]
-  const env = isAlone ? {} : { SUITES: files.join(' ') }
-  return run(process.execPath, [...PRELOADED, ...program], { timeout: LONGEST, env })
+  const [entry, env] =
+    files.length === 1
+      ? [[name], {}]
+      : [['dist/test/together.js', name], { SUITES: files.join(' ') }]
+  return run(process.execPath, [...PRELOADED, ...entry], { timeout: LONGEST, env })
 }
 
 /** Prints all that a failed suite said; resolves with whether all of them passed. */

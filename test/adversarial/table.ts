@@ -103,8 +103,8 @@ export function printPage(): string {
 
 const INTRODUCTION = `# Security cases
 
-Every row is a named test in \`test/adversarial\`; the test sees each outcome in backticks, and no other. A
-row that is not run says why.`
+Every row is a named test in \`test/adversarial\`, those of fairness in \`test/soak\`; the test sees each outcome in
+backticks, and no other. A row that is not run says why.`
 
 function printSection({ title, rows }: Section): string {
   const lines = rows.map((row) => {

@@ -5,9 +5,9 @@
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { formatted } from '../support/formatted.ts'
 import { printGoal } from './figure.ts'
 import { FIGURES } from './figures/index.ts'
-import { formatted } from '../support/formatted.ts'
 import type { FailedFigure, MeasuredFigure, Report, Spread } from './report.ts'
 
 const PAGE = fileURLToPath(new URL('../../../docs/benchmarks.md', import.meta.url))

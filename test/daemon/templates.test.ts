@@ -86,6 +86,8 @@ await t.test('no file names another server', async (t) => {
 })
 
 await t.test('a strict content security policy breaks nothing', async (t) => {
+  const names = elementsOf('<svg><style></style></svg>').map(({ name }) => name)
+  t.same(names, ['svg', 'style'], 'what is in an image is seen too')
   const unsafe =
     /\beval\(|\bFunction\(|\.(inner|outer)HTML|insertAdjacentHTML|document\.write|setAttribute\('(style|on)|cssText|set(Timeout|Interval)\(['"`]/
   for (const template of templates) {

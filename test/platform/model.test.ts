@@ -62,11 +62,20 @@ async function holdsAwkwardValues(t: Test, client: SqlClient): Promise<void> {
     const changed: number[] = []
     for (const guard of guards) changed.push(await rows.update(DOMAINS, guard, change))
     t.same(changed, [0, 1, 0, 1], 'null is compared too, by a statement of its own')
+    await rows.insert(DOMAINS, DOMAINS.toRow(sampleDomain('dom_2', { error: 'late' })))
+    const kept = await query('SELECT error FROM domains ORDER BY id')
+    t.same(kept, [{ error: 'late' }, { error: 'late' }], 'a text where the row before had null')
   })
   const guard = { id: ['dom_1'] } as unknown as Readonly<Record<string, string>>
   await t.rejects(
     client.transaction((query) => models.rowsOn(query).update(DOMAINS, guard, {})),
     { message: 'the guard of id is not compared for equality' },
+  )
+  await t.rejects(
+    client.transaction((query) =>
+      models.rowsOn(query).update(DOMAINS, { id: '' }, { error: undefined }),
+    ),
+    { message: 'error has no value' },
   )
   const broken = DOMAINS.toRow(sampleDomain('dom_1'))
   await t.rejects(

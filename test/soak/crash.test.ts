@@ -17,7 +17,7 @@ import { startDaemonProcess, until } from '../support/daemon.ts'
 import { askControl } from '../support/control.ts'
 import { freePort } from '../support/free-port.ts'
 import { runHarness } from '../support/harness.ts'
-import { DATABASES, IS_ALL, sized } from '../support/soak.ts'
+import { KILLED_ON, IS_ALL, sized } from '../support/soak.ts'
 
 t.setTimeout(19 * MINUTE)
 
@@ -206,7 +206,7 @@ const UNCHECKED = {
   postgres: ['clock.bounded', 'file.whole'],
 } as const
 
-for (const database of DATABASES) {
+for (const database of KILLED_ON) {
   await t.test(`killed at failpoints and at random, ${database} keeps every promise`, async (t) => {
     const { code, line, said } = await runHarness<CrashLine>('crash', ['--db', database, ...RUN])
     t.equal(code, 0, said)

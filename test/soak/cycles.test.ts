@@ -3,7 +3,7 @@ import { MINUTE } from '../../lib/time.ts'
 import { CYCLES_MUTANTS } from '../hosting/cycles/mutants.ts'
 import type { CyclesLine } from '../hosting/cycles/result-line.ts'
 import { runHarness } from '../support/harness.ts'
-import { DATABASES, sized } from '../support/soak.ts'
+import { KILLED_ON, sized } from '../support/soak.ts'
 
 t.setTimeout(12 * MINUTE)
 
@@ -13,7 +13,7 @@ const RUNS = {
   postgres: { daemons: 2, cycles: sized(2, 3, 30) },
 } as const
 
-for (const db of DATABASES) {
+for (const db of KILLED_ON) {
   const { daemons, cycles } = RUNS[db]
   await t.test(`published and rolled back under load, ${db} answers nothing wrong`, async (t) => {
     const flags = ['--db', db, '--daemons', `${daemons}`, '--cycles', `${cycles}`, '--pace', '20']

@@ -224,8 +224,8 @@ await t.test('whatever is sent, the answer is one that the document describes', 
   while (asked.length < REQUESTS) {
     for (const input of INPUTS) asked.push(...(await sweep(ask, random, input)))
   }
-  // A seed may have had no luck with what everything else is asked of, such as an app, or have changed what then refuses
-  // all that comes after: elsewhere it is as new.
+  // A seed may have had no luck with what everything else is asked of, such as an app, or have locked itself out, as with a
+  // suspended account: each further sweep has a site of its own.
   for (let more = MORE_SWEEPS; more > 0 && !isEnough(asked); more--) {
     asked.push(...(await sweep(await open(), random, 'valid')))
   }

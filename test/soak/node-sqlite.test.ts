@@ -17,7 +17,7 @@ const SUITES = [
   'plugins/store',
   'plugins/store-sqlite',
   'plugins/sql-client',
-  'e2e/backup',
+  'soak/backup-restore',
   ...sized<readonly string[]>(
     [],
     [],

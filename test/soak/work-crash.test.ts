@@ -15,7 +15,7 @@ import { isLate } from '../support/late-document.ts'
 import { openLeftBehind, orphans } from '../support/left-behind.ts'
 import type { Row } from '../support/mortal-daemon.ts'
 import { startPostgres } from '../support/postgres.ts'
-import { DATABASES, IS_ALL, sized } from '../support/soak.ts'
+import { KILLED_ON, IS_ALL, sized } from '../support/soak.ts'
 import type { Stage } from '../support/work-stage.ts'
 import { ENDED, setTheStage, workOf } from '../support/work-stage.ts'
 
@@ -203,7 +203,7 @@ async function killThrough(stage: Stage, model: FakeModel): Promise<readonly str
   return killed
 }
 
-for (const database of DATABASES) {
+for (const database of KILLED_ON) {
   void t.test(`killed in every stage, edits and files end well on ${database}`, async (t) => {
     const model = await startFakeModel()
     t.teardown(() => model.close())

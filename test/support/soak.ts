@@ -13,8 +13,8 @@ export const IS_ALL = SIZE === 'all'
 export const sized = <Size>(short: Size, long: Size, all: Size = long): Size =>
   IS_ALL ? all : IS_SOAK ? long : short
 
-/** Of a suite that kills or disconnects daemons: a first look goes at one. */
-export const DATABASES = sized<readonly ('sqlite' | 'postgres')[]>(
+/** The databases of daemons that are killed: SQLite alone in the short form. */
+export const KILLED_ON = sized<readonly ('sqlite' | 'postgres')[]>(
   ['sqlite'],
   ['sqlite', 'postgres'],
 )

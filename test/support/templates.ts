@@ -26,12 +26,15 @@ export function elementsOf(html: string): readonly Element[] {
 function elementsWithin(node: Ast.Node): readonly Element[] {
   if (node.kind !== 'element') return []
   if (!node.isVoid && node.endSourceSpan === null) throw new Error(`${node.name} is not closed`)
-  const attributes = new Map(node.attrs.map(({ name, value }) => [name, value]))
+  const attributes = new Map(node.attrs.map(({ name, value }) => [plain(name), value]))
   return [
-    { name: node.name, attributes, text: textWithin(node) },
+    { name: plain(node.name), attributes, text: textWithin(node) },
     ...node.children.flatMap(elementsWithin),
   ]
 }
+
+/** The parser calls a `style` within an image `:svg:style`. */
+const plain = (name: string): string => name.replace(/^:\w+:/, '').toLowerCase()
 
 function textWithin(node: Ast.Node): string {
   if (node.kind === 'text') return node.value

@@ -32,36 +32,38 @@ const TYPES: Readonly<Record<ColumnType, () => unknown>> = {
   bytes: () => DataTypes.BLOB,
 }
 
-/** What Sequelize has written of a model, once for each choice of columns. */
-interface Written {
-  readonly model: ModelStatic<SequelizeModel>
-  readonly statements: Map<string, string>
-}
-
 /** Its generator of statements, which has no declarations of its own. */
 interface Generator {
-  insertQuery(table: unknown, row: object, attributes: object, options: Binding): { query: string }
+  insertQuery(table: unknown, row: Names, attributes: object, options: Binding): { query: string }
   updateQuery(
     table: unknown,
-    row: object,
+    row: Names,
     guard: Guard,
     options: Binding,
     attributes: object,
   ): { query: string }
 }
 
-/** Takes a value that is bound, in the order of the statement, and returns what stands for it. */
+/** In place of values, which a statement that is kept must not hold: each column's name. */
+type Names = Readonly<Record<string, string>>
+
+/** Takes what is bound, in the order of the statement, and returns what stands for it. */
 interface Binding {
-  bindParam(value: unknown): string
+  bindParam(name: unknown): string
+}
+
+/** A model with the statements that were written of it, by their columns. */
+interface Written {
+  readonly model: ModelStatic<SequelizeModel>
+  readonly statements: Map<string, string>
 }
 
 /**
- * Declares the models to Sequelize, which writes their statements. It opens no connection: on SQLite a second writer
- * would wait for the first, and on PostgreSQL a second pool would not hold the lock of units of work. The core's unit
- * of work runs them, prepared, timed and judged as its own. Each is written once: to make an instance and a statement of
- * every row took 0.4 ms, more than to run it.
+ * Declares the models to Sequelize, which writes their statements, each once (decision 89). It opens no connection: on
+ * SQLite a second writer would wait for the first, and on PostgreSQL a second pool would not hold the lock of units of
+ * work. The core's unit of work runs them, prepared, timed and judged as its own.
  *
- * @param dialectModule the driver of the database
+ * @param dialectModule the driver of PostgreSQL, which Sequelize asks for and does not use; of SQLite an empty object
  */
 export function createModels(
   dialect: Dialect['name'],
@@ -80,52 +82,69 @@ export function createModels(
     declared.map((one) => [one, { model: define(sequelize, tables, one), statements: new Map() }]),
   )
 
-  /** @param write asks the generator where no row of this shape was changed before */
+  /**
+   * @param names of the columns that it binds, in order
+   * @param write is called once for each shape
+   */
   function statementOf(
     declaration: Model,
     shape: string,
-    values: readonly unknown[],
-    write: (model: ModelStatic<SequelizeModel>, options: Binding) => { query: string },
+    names: readonly string[],
+    write: (model: ModelStatic<SequelizeModel>, options: Binding) => string,
   ): string {
     const written = known.get(declaration)
     if (written === undefined) {
       throw new TypeError(`${declaration.table} is not among the declared models`)
     }
-    const found = written.statements.get(shape)
+    const { model, statements } = written
+    const found = statements.get(shape)
     if (found !== undefined) return found
     const bound: unknown[] = []
-    const { query } = write(written.model, { bindParam: (value) => `$${bound.push(value)}` })
-    if (bound.length !== values.length || bound.some((value, index) => value !== values[index])) {
-      throw new TypeError(`values of ${declaration.table} are bound in another order`)
-    }
-    const statement = query.replace(/;$/, '')
-    written.statements.set(shape, statement)
+    const statement = write(model, { bindParam: (name) => `$${bound.push(name)}` })
+    if (bound.join() !== names.join()) throw new TypeError(`bound in another order: ${statement}`)
+    statements.set(shape, statement)
     return statement
   }
 
   return {
     rowsOn: (query) => ({
       async insert(declaration, row) {
-        const values = Object.values(row)
-        const shape = Object.keys(row).join()
-        const statement = statementOf(declaration, shape, values, (model, options) =>
-          generator.insertQuery(model.getTableName(), row, model.getAttributes(), options),
-        )
-        await query(statement, values)
+        const columns = columnsOf(row)
+        const statement = statementOf(declaration, columns.join(), columns, (model, options) => {
+          const [table, attributes] = [model.getTableName(), model.getAttributes()]
+          const written = generator.insertQuery(table, named(row), attributes, options)
+          return written.query.replace(/;$/, '')
+        })
+        await query(statement, Object.values(row))
       },
       async update(declaration, guard, row) {
-        const values = [...Object.values(row), ...boundIn(guard)]
-        const columns = Object.keys(row)
+        const columns = columnsOf(row)
+        const bound = boundIn(guard)
         if (columns.length === 0) return 0
         const shape = `${columns.join()} where ${shapeOf(guard)}`
-        const statement = statementOf(declaration, shape, values, (model, options) =>
-          generator.updateQuery(model.getTableName(), row, guard, options, model.getAttributes()),
-        )
-        const changed = await query(`${statement} RETURNING 1`, values)
+        const names = [...columns, ...Object.keys(bound)]
+        const statement = statementOf(declaration, shape, names, (model, options) => {
+          const [table, attributes] = [model.getTableName(), model.getAttributes()]
+          const where = { ...guard, ...named(bound) }
+          const written = generator.updateQuery(table, named(row), where, options, attributes)
+          return `${written.query} RETURNING 1`
+        })
+        const changed = await query(statement, [...Object.values(row), ...Object.values(bound)])
         return changed.length
       },
     }),
   }
+}
+
+const named = (values: Row): Names =>
+  Object.fromEntries(Object.keys(values).map((name) => [name, name]))
+
+/** @throws TypeError for a value that is undefined, which would be written as null */
+function columnsOf(row: Row): readonly string[] {
+  const columns = Object.keys(row)
+  const missing = columns.find((name) => row[name] === undefined)
+  if (missing !== undefined) throw new TypeError(`${missing} has no value`)
+  return columns
 }
 
 function define(
@@ -145,15 +164,15 @@ function define(
 }
 
 /**
- * The values of a guard that are bound. Sequelize writes lists and comparisons into the text of a statement, which is
- * kept for other values: only equality is bound.
+ * What of a guard is bound. Sequelize writes lists and comparisons into the text of a statement, which is kept for
+ * other values: only equality is bound.
  */
-function boundIn(guard: Guard): readonly unknown[] {
+function boundIn(guard: Guard): Guard {
   for (const [name, value] of Object.entries(guard)) {
     const isBound = value === null || typeof value === 'string' || typeof value === 'number'
     if (!isBound) throw new TypeError(`the guard of ${name} is not compared for equality`)
   }
-  return Object.values(guard).filter((value) => value !== null)
+  return Object.fromEntries(Object.entries(guard).filter(([, value]) => value !== null))
 }
 
 const shapeOf = (guard: Guard): string =>
