@@ -18,11 +18,49 @@ export async function put(
 ): Promise<Kept> {
   if (bytes instanceof Uint8Array) {
     const { limit = Infinity, signal } = options
-    const kept = { sha256: digestOf(bytes), size: bytes.length }
-    const mayBeKept = bytes.length <= limit && signal?.aborted !== true
-    if (mayBeKept && (await renew(t, clock, appId, kept.sha256))) return kept
+    // Its own copy: the caller may change the bytes while they are written.
+    const chunk = isOneChunk(bytes) ? Buffer.from(bytes) : undefined
+    const kept = { sha256: digestOf(chunk ?? bytes), size: bytes.length }
+    if (bytes.length <= limit && signal?.aborted !== true) {
+      if (await renew(t, clock, appId, kept.sha256)) return kept
+      signal?.throwIfAborted()
+      if (chunk !== undefined && t.insertsBoth) return writeAtOnce(t, clock, appId, chunk, kept)
+    }
   }
   return writeNew(t, clock, appId, takeIn(bytes, options), options.signal)
+}
+
+const isOneChunk = ({ length }: Uint8Array): boolean => length > 0 && length <= CHUNK
+
+/** Writes one chunk and its digest in one commit: most files are small, and each commit waits for the disk. */
+async function writeAtOnce(
+  t: BytesTables,
+  clock: Pick<Clock, 'now'>,
+  appId: string,
+  chunk: Uint8Array,
+  kept: Kept,
+): Promise<Kept> {
+  const write = t.write(
+    `WITH named AS (
+       INSERT INTO ${t.bytes} (id, app_id, sha256, size, kept_at) VALUES ($1, $2, $3, $4, $5)
+       RETURNING id
+     )
+     INSERT INTO ${t.chunks} (bytes_id, number, chunk) SELECT id, 0, $6 FROM named RETURNING 1`,
+    [randomUUID(), appId, kept.sha256, kept.size, clock.now(), chunk],
+  )
+  await write.catch((cause: unknown) => renewAfter(t, clock, appId, kept.sha256, cause))
+  return kept
+}
+
+/** A digest is unique: what failed may have come after another put of the same bytes, which is renewed. */
+async function renewAfter(
+  t: BytesTables,
+  clock: Pick<Clock, 'now'>,
+  appId: string,
+  sha256: string,
+  cause: unknown,
+): Promise<undefined> {
+  if (!(await renew(t, clock, appId, sha256))) throw cause
 }
 
 /** Renews stored bytes; false when there are none. */
@@ -105,11 +143,7 @@ async function name(
         WHERE id = $1 AND sha256 IS NULL AND kept_at > 0 RETURNING 1`,
       [id, sha256, size, clock.now()],
     )
-  const taken = await take().catch(async (cause: unknown) => {
-    // A digest is unique: another put of the same bytes was first.
-    if (await renew(t, clock, appId, sha256)) return undefined
-    throw cause
-  })
+  const taken = await take().catch((cause: unknown) => renewAfter(t, clock, appId, sha256, cause))
   if (taken?.length === 0) {
     throw kernelError('unavailable', { internal: `unfinished bytes of ${appId} were swept` })
   }
