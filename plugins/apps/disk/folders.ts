@@ -30,13 +30,17 @@ export async function openFolder(folder: string): Promise<string> {
   })
 }
 
-/** Creates a folder unless it exists. */
-async function ensureFolder(path: string): Promise<void> {
-  if ((await unlessMissing(() => requireFolder(path))) !== undefined) return
-  await mkdir(path, { mode: PRIVATE }).catch((cause: unknown) => {
+/** Creates a folder unless it exists; whether it did. */
+async function ensureFolder(path: string): Promise<boolean> {
+  if ((await unlessMissing(() => requireFolder(path))) !== undefined) return false
+  try {
+    await mkdir(path, { mode: PRIVATE })
+    return true
+  } catch (cause) {
     if (codeOf(cause) !== 'EEXIST') throw cause
-  })
+  }
   await requireFolder(path)
+  return false
 }
 
 /** @throws KeyhookError `bytes_damaged` for a link, or anything else that is no folder */
@@ -51,8 +55,11 @@ export function foldersOf(root: string, appId: string, sha256: string): readonly
   return [join(root, appId), join(root, appId, sha256.slice(0, 2))]
 }
 
-export async function ensureFolders(folders: readonly string[]): Promise<void> {
-  for (const folder of folders) await ensureFolder(folder)
+/** Whether the innermost was created. */
+export async function ensureFolders(folders: readonly string[]): Promise<boolean> {
+  let isCreated = false
+  for (const folder of folders) isCreated = await ensureFolder(folder)
+  return isCreated
 }
 
 /** The names in a folder below `root`; none when it or a parent is missing. */

@@ -110,11 +110,14 @@ export async function keep(
 ): Promise<void> {
   const folders = foldersOf(root, appId, sha256)
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    await unlessMissing(() => ensureFolders(folders))
+    const isFirst = await unlessMissing(() => ensureFolders(folders))
     const kept_at = clock.now()
     if (await tryRename(path, join(folders[1], nameOf(sha256, kept_at)))) {
       await syncNames(root, synced, folders)
-      await removeCopies(root, appId, sha256.slice(0, 2), [sha256], kept_at)
+      // In a folder that this put created there are no older names.
+      if (isFirst !== true) {
+        await removeCopies(root, appId, sha256.slice(0, 2), [sha256], kept_at)
+      }
       return
     }
   }
