@@ -212,7 +212,7 @@ async function runSuites(files: readonly string[]): Promise<boolean> {
 
 const folders = process.argv.slice(2)
 const home = await mkdtemp(join(tmpdir(), 'keyhook-suites-'))
-// A third of the soak installs the package: it is packed once.
+// A fifth of the soak installs the package: it is packed once.
 if (folders.includes('soak')) process.env['KEYHOOK_TEST_PACKAGE'] = await packInto(home)
 const template = await preparePostgres()
 if (template !== undefined) process.env['KEYHOOK_TEST_POSTGRES_TEMPLATE'] = template.folder

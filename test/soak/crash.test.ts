@@ -17,7 +17,7 @@ import { startDaemonProcess, until } from '../support/daemon.ts'
 import { askControl } from '../support/control.ts'
 import { freePort } from '../support/free-port.ts'
 import { runHarness } from '../support/harness.ts'
-import { KILLED_ON, IS_ALL, sized } from '../support/soak.ts'
+import { IS_ALL, KILLED_ON, sized } from '../support/soak.ts'
 
 t.setTimeout(19 * MINUTE)
 

@@ -15,7 +15,7 @@ import { isLate } from '../support/late-document.ts'
 import { openLeftBehind, orphans } from '../support/left-behind.ts'
 import type { Row } from '../support/mortal-daemon.ts'
 import { startPostgres } from '../support/postgres.ts'
-import { KILLED_ON, IS_ALL, sized } from '../support/soak.ts'
+import { IS_ALL, KILLED_ON, sized } from '../support/soak.ts'
 import type { Stage } from '../support/work-stage.ts'
 import { ENDED, setTheStage, workOf } from '../support/work-stage.ts'
 

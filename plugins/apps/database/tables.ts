@@ -28,8 +28,8 @@ export interface BytesTables {
   readonly read: Query
   /** One statement, committed when it resolves. */
   readonly write: Query
-  /** Whether one statement inserts into several tables. */
-  readonly insertsBoth: boolean
+  /** Whether one statement may insert into both. */
+  readonly insertsIntoBoth: boolean
   among(column: string, parameter: string): string
   readonly skipLocked: string
 }
@@ -44,7 +44,7 @@ export function tablesOf(database: BytesDatabase, prefix: string): BytesTables {
     chunks: `${prefix}app_chunks`,
     read: database.read,
     write: (sql, bind) => database.exclusive('purge', (statement) => statement(sql, bind)),
-    insertsBoth: database.dialect.name === 'postgres',
+    insertsIntoBoth: database.dialect.name === 'postgres',
     among: (column, parameter) => database.dialect.among(column, parameter),
     skipLocked: database.dialect.skipLocked,
   }

@@ -19,12 +19,12 @@ export async function put(
   if (bytes instanceof Uint8Array) {
     const { limit = Infinity, signal } = options
     // Its own copy: the caller may change the bytes while they are written.
-    const chunk = isOneChunk(bytes) ? Buffer.from(bytes) : undefined
+    const chunk = t.insertsIntoBoth && isOneChunk(bytes) ? Buffer.from(bytes) : undefined
     const kept = { sha256: digestOf(chunk ?? bytes), size: bytes.length }
     if (bytes.length <= limit && signal?.aborted !== true) {
       if (await renew(t, clock, appId, kept.sha256)) return kept
       signal?.throwIfAborted()
-      if (chunk !== undefined && t.insertsBoth) return writeAtOnce(t, clock, appId, chunk, kept)
+      if (chunk !== undefined) return writeAtOnce(t, clock, appId, chunk, kept)
     }
   }
   return writeNew(t, clock, appId, takeIn(bytes, options), options.signal)

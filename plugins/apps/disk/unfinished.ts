@@ -114,7 +114,8 @@ export async function keep(
     const kept_at = clock.now()
     if (await tryRename(path, join(folders[1], nameOf(sha256, kept_at)))) {
       await syncNames(root, synced, folders)
-      // In a folder that this put created there are no older names.
+      // In a folder that this put created there are no older names, but of a put at the same time: the next one, or a
+      // remove, takes those.
       if (isFirst !== true) {
         await removeCopies(root, appId, sha256.slice(0, 2), [sha256], kept_at)
       }

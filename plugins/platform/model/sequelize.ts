@@ -32,7 +32,7 @@ const TYPES: Readonly<Record<ColumnType, () => unknown>> = {
   bytes: () => DataTypes.BLOB,
 }
 
-/** Its generator of statements, which has no declarations of its own. */
+/** What is used of Sequelize's generator of statements, for which it has no types. */
 interface Generator {
   insertQuery(table: unknown, row: Names, attributes: object, options: Binding): { query: string }
   updateQuery(
