@@ -55,7 +55,9 @@ export interface Shell {
 }
 
 export function openShell(cwd: string, env: NodeJS.ProcessEnv): Shell {
-  const shell = spawn('sh', ['-s'], { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] })
+  const shell = spawn('sh', ['-s'], { cwd, env, stdio: ['pipe', 'pipe', 'ignore'] })
+  // In one pipe: what a script writes to a second would arrive beside the output of the next.
+  shell.stdin.write('exec 2>&1\n')
   let printed = ''
   const marks = new Map<string, (output: string) => void>()
   const read = (chunk: Buffer): void => {
@@ -68,7 +70,6 @@ export function openShell(cwd: string, env: NodeJS.ProcessEnv): Shell {
     printed = ''
   }
   shell.stdout.on('data', read)
-  shell.stderr.on('data', read)
   let last = 0
   return {
     run: (script) =>
