@@ -5,7 +5,7 @@ import { SECOND } from '../../lib/time.ts'
 import type { Config } from '../config/config.ts'
 import type { ServeMode } from '../config/in-force.ts'
 import { ConfigError, readConfig, usesPostgres } from '../config/config.ts'
-import type { Daemon, DaemonRoles } from '../daemon.ts'
+import type { Daemon, DaemonRoles } from '#daemon'
 import type { CommandPorts } from './operation-command.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -61,7 +61,7 @@ async function run(roles: DaemonRoles, options: ServeOptions, terminal: Terminal
   const stopRequested = stopSignal()
   const { createLog } = await import('../telemetry/log.ts')
   const log = createLog(config.logLevel)
-  const { startDaemon } = await import('../daemon.ts')
+  const { startDaemon } = await import('#daemon')
   const daemon = await startDaemon(config, log, { ...roles, test: isTest })
   terminal.out(options.json === true ? printStarted(daemon, shown) : greet(daemon, shown, roles))
   await stopRequested

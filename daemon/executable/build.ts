@@ -20,7 +20,14 @@ const LEFT_OUT = ['pg-native', 'pg-hstore']
 const REQUIRE =
   "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);"
 
-const COMMON = ['--bundle', '--platform=node', '--target=node26', '--log-level=warning']
+/** Module by module: one bundle within another would hold half of them twice. */
+const COMMON = [
+  '--conditions=modules',
+  '--bundle',
+  '--platform=node',
+  '--target=node26',
+  '--log-level=warning',
+]
 const SMALL = ['--minify-syntax', '--minify-whitespace', '--legal-comments=none']
 
 async function bundle({ esbuild }: Toolchain, work: string): Promise<Bundles> {

@@ -30,13 +30,7 @@ export interface Go {
 /** Frames after which a commit also checkpoints: 1000 is SQLite's own default. */
 const CHECKPOINT_FRAMES = 990
 
-const built = (path: string): string => new URL(`../../${path}`, import.meta.url).href
-await Promise.all(
-  ['daemon/daemon.js', 'plugins/store/open.js', 'plugins/egress/undici.js'].map(
-    (path) => import(built(path)),
-  ),
-)
-await import('sequelize')
+await Promise.all([import('#daemon'), import('sequelize'), import('undici')])
 const go = JSON.parse(waitForLine()) as Go
 if (go.clock !== undefined) followClock(go.clock)
 watchDrivers(createWatcher(go))
