@@ -1,5 +1,6 @@
 import { httpError } from '../operations/errors.ts'
 import { refusedNames } from '../operations/faults.ts'
+import { READS } from '../operations/operation.ts'
 import type { FieldError } from '../../lib/errors.ts'
 import type { ToolSpec } from './tools.ts'
 import { withoutArgument } from './tools.ts'
@@ -54,7 +55,7 @@ export function createSelector(tools: readonly ToolSpec[]): (query: Query) => Se
 /** Computed once: an address that chooses few tools may still reach all of them. */
 function reachOf(tools: readonly ToolSpec[]): Record<'all' | 'reads', Selection['reach']> {
   const named = tools.map((tool) => [tool.name, tool] as const)
-  const reads = named.filter(([, { listed }]) => listed.annotations.readOnlyHint)
+  const reads = named.filter(([, { operation }]) => READS.has(operation.effect))
   return { all: new Map(named), reads: new Map(reads) }
 }
 
@@ -65,8 +66,7 @@ function isChosen({ use }: ToolSpec, names: readonly string[]): boolean {
 
 /** Tools of another app, or of no app, are left out. */
 function forOneApp(tool: ToolSpec): readonly ToolSpec[] {
-  const isOfApp = tool.args.some(({ name, place }) => name === 'app_id' && place === 'path')
-  if (isOfApp) return [withoutArgument(tool, 'app_id')]
+  if (tool.operation.path.includes('{app_id}')) return [withoutArgument(tool, 'app_id')]
   return tool.use.toolset === 'discovery' ? [tool] : []
 }
 

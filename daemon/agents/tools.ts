@@ -22,7 +22,7 @@ export interface ListedTool {
   readonly annotations: ToolHints
 }
 
-/** An operation as a tool. */
+/** An operation as a tool. What follows from schemas is made when it is first read, which a start need not wait for. */
 export interface ToolSpec {
   readonly name: string
   readonly operation: Operation
@@ -38,8 +38,7 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/
 /**
  * The tools of all operations that agents use, in the order of toolsets and families.
  *
- * @throws TypeError for a name that is not unique or not of a tool, for a schema that is no object, and for
- *   more default tools than a client takes
+ * @throws TypeError for a name that is not unique or not of a tool, and for more default tools than a client takes
  */
 export function toolsOf(families: readonly Family[]): readonly ToolSpec[] {
   const tools = families
@@ -68,15 +67,19 @@ const described = new WeakMap<Operation, ToolSpec>()
 function toolOf(operation: Operation, use: AgentTool): ToolSpec {
   const known = described.get(operation)
   if (known !== undefined) return known
-  const args = argumentsOf(operation)
-  const tool = specOf(operation, use, args, {
-    name: toolName(operation.id),
-    title: titleOf(operation),
-    description: describe(operation),
-    inputSchema: inputSchemaOf(args),
-    outputSchema: outputSchemaOf(operation),
-    annotations: hintsOf(operation, use),
-  })
+  const tool = specOf(
+    operation,
+    use,
+    () => argumentsOf(operation),
+    (args) => ({
+      name: toolName(operation.id),
+      title: titleOf(operation),
+      description: describe(operation),
+      inputSchema: inputSchemaOf(args),
+      outputSchema: outputSchemaOf(operation),
+      annotations: hintsOf(operation, use),
+    }),
+  )
   described.set(operation, tool)
   return tool
 }
@@ -84,10 +87,26 @@ function toolOf(operation: Operation, use: AgentTool): ToolSpec {
 function specOf(
   operation: Operation,
   use: AgentTool,
-  args: readonly ToolArgument[],
-  listed: ListedTool,
+  read: () => readonly ToolArgument[],
+  list: (args: readonly ToolArgument[]) => ListedTool,
 ): ToolSpec {
-  return { name: listed.name, operation, use, args, listed, text: JSON.stringify(listed) }
+  let args: readonly ToolArgument[] | undefined
+  let listed: ListedTool | undefined
+  let text: string | undefined
+  return {
+    name: toolName(operation.id),
+    operation,
+    use,
+    get args() {
+      return (args ??= read())
+    },
+    get listed() {
+      return (listed ??= list(this.args))
+    },
+    get text() {
+      return (text ??= JSON.stringify(this.listed))
+    },
+  }
 }
 
 /** Whether the operation of a tool may wait for the end of its work. */
@@ -102,9 +121,12 @@ export function withoutWaiting(tool: ToolSpec): ToolSpec {
 
 /** The same tool without an argument that is given elsewhere. */
 export function withoutArgument(tool: ToolSpec, name: string): ToolSpec {
-  const args = tool.args.filter((one) => one.name !== name)
-  const listed = { ...tool.listed, inputSchema: inputSchemaOf(args) }
-  return specOf(tool.operation, tool.use, args, listed)
+  const others = (): readonly ToolArgument[] => tool.args.filter((one) => one.name !== name)
+  const list = (args: readonly ToolArgument[]): ListedTool => ({
+    ...tool.listed,
+    inputSchema: inputSchemaOf(args),
+  })
+  return specOf(tool.operation, tool.use, others, list)
 }
 
 /** The summary up to its first colon, semicolon or comma. */

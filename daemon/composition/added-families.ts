@@ -113,15 +113,23 @@ function requireOperation(name: string, one: Operation, { scopes, errors }: Fami
   }
 }
 
-/** A schema that JSON Schema cannot say would fail the OpenAPI document, and with it every page of the docs. */
+/** A schema that cannot be described would fail every page of the docs, and every list of tools. */
 async function requireDescribable(family: Family): Promise<void> {
-  // A command that opens a store for one request loads no page.
+  // A command that opens a store for one request loads neither.
   const { describeApi } = await import('../openapi/document.ts')
-  try {
-    describeApi([family], errorRows([...FAMILIES, family]), 'http://127.0.0.1')
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new TypeError(`its OpenAPI document cannot be built: ${reason}`, { cause })
+  const { toolsOf } = await import('../agents/tools.ts')
+  const rows = errorRows([...FAMILIES, family])
+  const descriptions = {
+    'OpenAPI document': () => describeApi([family], rows, 'http://127.0.0.1'),
+    'list of tools': () => toolsOf([family]).map(({ text }) => text),
+  }
+  for (const [what, describe] of Object.entries(descriptions)) {
+    try {
+      describe()
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new TypeError(`its ${what} cannot be built: ${reason}`, { cause })
+    }
   }
 }
 

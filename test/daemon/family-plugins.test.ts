@@ -274,6 +274,17 @@ await t.test('a family that clashes, or has another form, is refused in one line
       }),
       /OpenAPI document cannot be built: .*webhooks.*fail\.made.*at/,
     ],
+    [
+      changed(
+        {},
+        {
+          agent: { toolset: 'fails' },
+          output: z.array(z.string()),
+          example: { response: ['a'] },
+        },
+      ),
+      /list of tools cannot be built: not the schema of an object/,
+    ],
     [changed({ operations: [without('access')] }), /operation\.access must be/],
     [changed({ operations: [without('agent')] }), /operation\.agent must be/],
     [changed({ operations: [without('effect')] }), /operation\.effect must be/],
