@@ -1,4 +1,5 @@
 /** Runs both published suites over a client of docs/stores.md, and prints what came of each case. */
+import { cpSync, existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,21 +13,30 @@ const root = await mkdtemp(join(tmpdir(), 'keyhook-store-report-'))
 let places = 0
 const newPlace = () => join(root, `store_${places++}`)
 
-/** PGlite takes a second to begin: its cases share one, each with tables of its own. */
+/** To make a database of PGlite takes two seconds: each client opens a copy, and the store's cases share one, emptied. */
 async function pglite() {
   const { openPglite } = await import('./pglite.mjs')
-  const shared = await openPglite()
-  const open = async () => {
+  const made = newPlace()
+  await (await openPglite(made)).close()
+  async function openClient(place) {
+    if (!existsSync(place)) cpSync(made, place, { recursive: true })
+    return openPglite(place)
+  }
+
+  const shared = await openClient(newPlace())
+  async function makeHarness() {
+    const tables = await shared.read(TABLES)
+    if (tables.length > 0) {
+      await shared.exclusive('purge', (run) => run(`TRUNCATE ${tables.map(({ name }) => name)}`))
+    }
     const client = { ...shared, close: async () => undefined }
-    return (await openStore({ client }, { tablePrefix: `case_${places++}_` })).store
+    return { clock, open: async () => (await openStore({ client })).store }
   }
-  return {
-    openClient: openPglite,
-    makeHarness: async () => ({ clock, open }),
-    able: [],
-    close: () => shared.close(),
-  }
+  return { openClient, makeHarness, able: [], close: () => shared.close() }
 }
+
+const TABLES = `SELECT tablename AS name FROM pg_tables
+  WHERE starts_with(tablename, 'keyhook_') AND tablename NOT LIKE '%migrations'`
 
 async function nodeSqlite() {
   const { openNodeSqlite } = await import('./node-sqlite.mjs')
