@@ -19,6 +19,7 @@ import { basename, join, sep } from 'node:path'
 import type { Millis } from '../lib/time.ts'
 import { MINUTE } from '../lib/time.ts'
 import { ROOT } from './arch/source.ts'
+import { makeMigrated } from './support/migrated.ts'
 import { packInto } from './support/packed.ts'
 import { preparePostgres } from './support/postgres.ts'
 import { IS_SOAK } from './support/soak.ts'
@@ -214,6 +215,7 @@ const folders = process.argv.slice(2)
 const home = await mkdtemp(join(tmpdir(), 'keyhook-suites-'))
 // A fifth of the soak installs the package: it is packed once.
 if (folders.includes('soak')) process.env['KEYHOOK_TEST_PACKAGE'] = await packInto(home)
+process.env['KEYHOOK_TEST_MIGRATED'] = await makeMigrated(join(home, 'keyhook.sqlite'))
 const template = await preparePostgres()
 if (template !== undefined) process.env['KEYHOOK_TEST_POSTGRES_TEMPLATE'] = template.folder
 const [isWell, failures] = await Promise.all([

@@ -1,3 +1,6 @@
+/** A file, or one for each condition of those who import it. */
+type Target = string | Readonly<Record<string, string>>
+
 /** What a published manifest must say. */
 export interface Published {
   readonly name?: string
@@ -8,7 +11,8 @@ export interface Published {
   readonly bugs?: { readonly url?: string }
   readonly homepage?: string
   readonly publishConfig?: { readonly access?: string; readonly provenance?: boolean }
-  readonly exports?: Readonly<Record<string, string>>
+  readonly imports?: Readonly<Record<string, Target>>
+  readonly exports?: Readonly<Record<string, Target>>
   readonly bin?: Readonly<Record<string, string>>
   readonly scripts?: Readonly<Record<string, string>>
 }
@@ -62,15 +66,17 @@ const NEVER = [
 
 /** What is missing of the files that a manifest names, and what should not be there. */
 export function contentFaults(
-  { exports = {}, bin = {} }: Published,
+  { imports = {}, exports = {}, bin = {} }: Published,
   files: ReadonlySet<string>,
 ): readonly string[] {
-  const named = [...Object.values(exports), ...Object.values(bin)].map((path) =>
-    path.replace(/^\.\//, ''),
-  )
+  const targets = [imports, exports, bin].flatMap((one) => Object.values<Target>(one))
+  const named = targets
+    .flatMap((target) => (typeof target === 'string' ? [target] : Object.values(target)))
+    .map((path) => path.replace(/^\.\//, ''))
+  // Where there are conditions, one of them is of types.
   const types = Object.values(exports)
-    .filter((path) => path.endsWith('.js'))
-    .map((path) => path.replace(/^\.\//, '').replace(/\.js$/, '.d.ts'))
+    .filter((target) => typeof target === 'string' && target.endsWith('.js'))
+    .map((path) => String(path).replace(/^\.\//, '').replace(/\.js$/, '.d.ts'))
   const beside = ['package.json', 'README.md', 'LICENSE', 'docs/CHANGELOG.md']
   return [
     ...[...named, ...types, ...beside]

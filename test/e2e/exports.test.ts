@@ -178,9 +178,12 @@ function callOf(found: unknown, { construct }: Declared): Call | undefined {
 /** Every function of every entry of the package, by entry and name; one in two entries by its last. */
 async function exportedFunctions(): Promise<ReadonlyMap<string, unknown>> {
   const text = await readFile(join(ROOT, 'package.json'), 'utf8')
-  const { exports } = JSON.parse(text) as { exports: Readonly<Record<string, string>> }
+  const { exports } = JSON.parse(text) as {
+    exports: Readonly<Record<string, string | { readonly modules: string }>>
+  }
   const found = new Map<unknown, string>()
-  for (const [entry, built] of Object.entries(exports)) {
+  for (const [entry, target] of Object.entries(exports)) {
+    const built = typeof target === 'string' ? target : target.modules
     if (!built.endsWith('.js')) continue
     const source = built.replace('./dist/', '../../')
     const names = (await import(source)) as Readonly<Record<string, unknown>>

@@ -21,7 +21,7 @@ interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
   readonly hasInstallScript?: boolean
-  readonly exports?: Readonly<Record<string, string>>
+  readonly exports?: Readonly<Record<string, string | { readonly types: string }>>
 }
 
 const read = (...path: readonly string[]): string => readFileSync(join(...path), 'utf8')
@@ -132,8 +132,9 @@ await t.test('no package warns of Node 20, 22, 24 or 26', async (t) => {
 await t.test('declarations that an export reaches are in the package', async (t) => {
   const seen = new Set<string>()
   const queue = Object.values(manifest.exports ?? {})
-    .filter((path) => path.endsWith('.js'))
-    .map((path) => join(folder, path.replace(/\.js$/, '.d.ts')))
+    .map((target) => (typeof target === 'string' ? target.replace(/\.js$/, '.d.ts') : target.types))
+    .filter((path) => path.endsWith('.d.ts'))
+    .map((path) => join(folder, path))
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     if (seen.has(path)) continue
     seen.add(path)
@@ -245,8 +246,8 @@ const EMBEDDED = `
 
 await t.test('without any optional package every export can be imported', async (t) => {
   const home = await packed.install([], false)
-  const entries = Object.entries(manifest.exports ?? {}).filter(([, path]) => path.endsWith('.js'))
-  const imports = entries.map(([entry]) => `await import('keyhook${entry.slice(1)}')`)
+  const entries = Object.keys(manifest.exports ?? {}).filter((entry) => !entry.endsWith('.json'))
+  const imports = entries.map((entry) => `await import('keyhook${entry.slice(1)}')`)
   await writeFile(join(home, 'imports.mjs'), imports.join('\n'))
   await exec(process.execPath, ['imports.mjs'], { cwd: home })
   await writeFile(join(home, 'embedded.mjs'), EMBEDDED)

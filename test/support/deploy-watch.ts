@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { get } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { MortalDaemon, Row } from './mortal-daemon.ts'
+import { sized } from './soak.ts'
 
 /** Looks at an app's address without end, whatever becomes of the daemon behind it. */
 export interface DeployWatch {
@@ -20,7 +21,7 @@ export interface DeployWatch {
 }
 
 /** Between two looks: the daemon has its own work to do. */
-const PAUSE = 15
+const PAUSE = sized(40, 40, 15)
 
 /** Where an app is served. */
 export interface Address {
