@@ -22,7 +22,10 @@ export interface ListedTool {
   readonly annotations: ToolHints
 }
 
-/** An operation as a tool. What follows from schemas is made when it is first read, which a start need not wait for. */
+/**
+ * An operation as a tool. What follows from schemas is made when it is first read, which a start need not wait for: it
+ * throws TypeError for two arguments of one name, and for a result that is no object.
+ */
 export interface ToolSpec {
   readonly name: string
   readonly operation: Operation
@@ -116,7 +119,9 @@ export function takesWait({ args }: Pick<ToolSpec, 'args'>): boolean {
 
 /** The same tool for a read that is answered at once: it takes no `wait`. It is not listed. */
 export function withoutWaiting(tool: ToolSpec): ToolSpec {
-  return takesWait(tool) ? { ...tool, args: tool.args.filter(({ name }) => name !== 'wait') } : tool
+  if (!takesWait(tool)) return tool
+  const others = (): readonly ToolArgument[] => tool.args.filter(({ name }) => name !== 'wait')
+  return specOf(tool.operation, tool.use, others, () => tool.listed)
 }
 
 /** The same tool without an argument that is given elsewhere. */

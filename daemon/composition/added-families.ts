@@ -115,7 +115,7 @@ function requireOperation(name: string, one: Operation, { scopes, errors }: Fami
 
 /** A schema that cannot be described would fail every page of the docs, and every list of tools. */
 async function requireDescribable(family: Family): Promise<void> {
-  // A command that opens a store for one request loads neither.
+  // Loaded for an added family alone.
   const { describeApi } = await import('../openapi/document.ts')
   const { toolsOf } = await import('../agents/tools.ts')
   const rows = errorRows([...FAMILIES, family])

@@ -22,7 +22,7 @@ const REQUIRE =
 
 /** Module by module: one bundle within another would hold half of them twice. */
 const COMMON = [
-  '--conditions=modules',
+  '--conditions=unbundled,module',
   '--bundle',
   '--platform=node',
   '--target=node26',

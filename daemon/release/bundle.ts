@@ -3,7 +3,7 @@
  * 550 one by one was a quarter of the CPU of a start.
  *
  * What else the package exports stays as it is, so that there is one copy of what plugins import.
- * `node --conditions=modules` runs all of it module by module, as it was compiled.
+ * `node --conditions=unbundled` runs all of it module by module, as it was compiled.
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
@@ -14,7 +14,7 @@ import { build, rolldown } from 'rolldown'
 /** A module of the manifest in two forms. */
 interface Entry {
   /** As it was compiled. */
-  readonly modules: string
+  readonly unbundled: string
   /** In the bundle. */
   readonly default: string
 }
@@ -25,65 +25,81 @@ interface Manifest {
 }
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const FOLDER = './dist/daemon/bundle'
 const { exports, imports } = JSON.parse(
   readFileSync(join(ROOT, 'package.json'), 'utf8'),
 ) as Manifest
-const named = [...Object.values(imports), ...Object.values(exports)]
-const entries = named.filter((one) => typeof one !== 'string')
+const targets = [...Object.values(imports), ...Object.values(exports)]
+const entries = targets.filter((one) => typeof one !== 'string')
+const misplaced = entries.find((one) => dirname(one.default) !== FOLDER)
+if (misplaced !== undefined) throw new Error(`${misplaced.default} is not in ${FOLDER}`)
 
-/** What is loaded before the daemon is, and what the package exports beside it. */
-const APART = [
+/** What the package exports beside the daemon: a plugin may import it in any process. */
+const EXPORTED = targets
+  .filter((one) => typeof one === 'string')
+  .filter((file) => file.endsWith('.js'))
+
+/** What every `keyhook serve` has loaded before the daemon. */
+const LOADED_BEFORE = [
   './dist/daemon/main.js',
   './dist/daemon/cli/serve.js',
-  // A bundle already.
-  './dist/daemon/mcp/sdk.js',
-  ...named.filter((one) => typeof one === 'string').filter((file) => file.endsWith('.js')),
+  './dist/daemon/telemetry/log.js',
 ]
+
+/** A bundle already. */
+const SDK = './dist/daemon/mcp/sdk.js'
 
 const isPackage = (id: string): boolean => /^(?!\.{0,2}\/|\0|@oxc-project\/)/.test(id)
 
-/** Paths of modules that these import, and of those that they import, themselves included. */
-async function importedBy(files: readonly string[]): Promise<ReadonlySet<string>> {
-  const found = new Set<string>()
-  const collect: Plugin = {
-    name: 'collect',
-    moduleParsed: ({ id }) => void found.add(id),
-    // Not what is imported on demand.
-    resolveDynamicImport: () => ({ id: 'later', external: true }),
-  }
+/** What commands import on demand is theirs: few of them run in a process that serves. */
+const WITHOUT_DYNAMIC: Plugin = {
+  name: 'without-dynamic',
+  resolveDynamicImport: () => ({ id: 'on-demand', external: true }),
+}
+
+/** Paths of these modules and of all that they import. */
+async function closureOf(
+  files: readonly string[],
+  plugins: readonly Plugin[] = [],
+): Promise<readonly string[]> {
+  const found: string[] = []
+  const collect: Plugin = { name: 'collect', moduleParsed: ({ id }) => void found.push(id) }
   const graph = await rolldown({
     input: files.map((file) => join(ROOT, file)),
     platform: 'node',
     external: isPackage,
-    plugins: [collect],
+    plugins: [...plugins, collect],
   })
   await graph.generate()
   await graph.close()
   return found
 }
 
-const apart = await importedBy(APART)
-const folder = join(ROOT, dirname(entries[0]?.default ?? ''))
+const unbundled = new Set([
+  ...(await closureOf([...EXPORTED, SDK])),
+  ...(await closureOf(LOADED_BEFORE, [WITHOUT_DYNAMIC])),
+])
+const folder = join(ROOT, FOLDER)
 
 /** A module finds the files beside it from where it was compiled. */
-const keepPlaces: Plugin = {
-  name: 'keep-places',
+const keepModuleUrls: Plugin = {
+  name: 'keep-module-urls',
   transform(code, id) {
-    const place = `new URL(${JSON.stringify(relative(folder, id))}, import.meta.url).href`
-    return code.includes('import.meta.url') ? code.replaceAll('import.meta.url', place) : undefined
+    const url = `new URL(${JSON.stringify(relative(folder, id))}, import.meta.url).href`
+    return code.includes('import.meta.url') ? code.replaceAll('import.meta.url', url) : undefined
   },
 }
 
 rmSync(folder, { recursive: true, force: true })
 await build({
   input: Object.fromEntries(
-    entries.map((one) => [basename(one.default, '.js'), join(ROOT, one.modules)]),
+    entries.map((one) => [basename(one.default, '.js'), join(ROOT, one.unbundled)]),
   ),
   platform: 'node',
-  external: (id) => isPackage(id) || apart.has(id),
-  plugins: [keepPlaces],
+  external: (id) => isPackage(id) || unbundled.has(id),
+  plugins: [keepModuleUrls],
   output: {
-    // The folder that the entries have in common: what is left apart is imported relative to it.
+    // The folder that the entries have in common: what is not bundled is imported relative to it.
     dir: dirname(folder),
     entryFileNames: `${basename(folder)}/[name].js`,
     chunkFileNames: `${basename(folder)}/[name]-[hash].js`,

@@ -64,6 +64,11 @@ const NEVER = [
   /\.tsbuildinfo$/,
 ]
 
+function typesOf(name: string, target: Target): string {
+  if (typeof target === 'string') return target.replace(/\.js$/, '.d.ts')
+  return target['types'] ?? `types of ${name}`
+}
+
 /** What is missing of the files that a manifest names, and what should not be there. */
 export function contentFaults(
   { imports = {}, exports = {}, bin = {} }: Published,
@@ -73,10 +78,9 @@ export function contentFaults(
   const named = targets
     .flatMap((target) => (typeof target === 'string' ? [target] : Object.values(target)))
     .map((path) => path.replace(/^\.\//, ''))
-  // Where there are conditions, one of them is of types.
-  const types = Object.values(exports)
-    .filter((target) => typeof target === 'string' && target.endsWith('.js'))
-    .map((path) => String(path).replace(/^\.\//, '').replace(/\.js$/, '.d.ts'))
+  const types = Object.entries(exports)
+    .filter(([name]) => !name.endsWith('.json'))
+    .map(([name, target]) => typesOf(name, target).replace(/^\.\//, ''))
   const beside = ['package.json', 'README.md', 'LICENSE', 'docs/CHANGELOG.md']
   return [
     ...[...named, ...types, ...beside]

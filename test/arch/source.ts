@@ -46,10 +46,15 @@ export function importsIn(path: string, text: string): readonly string[] {
   ]
 }
 
+const { imports: IMPORTS } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly imports: Readonly<Record<string, { readonly unbundled: string }>>
+}
+
 function resolveImport(from: string, name: string): Import {
-  return name.startsWith('.')
-    ? { target: normalize(join(dirname(from), name)), own: true }
-    : { target: name, own: false }
+  if (name.startsWith('.')) return { target: normalize(join(dirname(from), name)), own: true }
+  const built = IMPORTS[name]?.unbundled
+  if (built === undefined) return { target: name, own: false }
+  return { target: normalize(built).replace(/^dist\/(.*)\.js$/, '$1.ts'), own: true }
 }
 
 /** Whether all that a file has, imports aside, are types and constants that are no functions. */

@@ -30,7 +30,7 @@ export interface Go {
 /** Frames after which a commit also checkpoints: 1000 is SQLite's own default. */
 const CHECKPOINT_FRAMES = 990
 
-await Promise.all([import('#daemon'), import('sequelize'), import('undici')])
+await Promise.all([import('#daemon'), import('sequelize')])
 const go = JSON.parse(waitForLine()) as Go
 if (go.clock !== undefined) followClock(go.clock)
 watchDrivers(createWatcher(go))

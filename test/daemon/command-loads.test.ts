@@ -81,7 +81,7 @@ const commandsIn = ({ own }: Loaded): readonly string[] =>
 
 /** What serves requests, and what they are served from. */
 const SERVICE =
-  /^daemon\/(?:daemon|families|composition|http|worker|billing|openapi|mcp|telemetry)|^lib\/engine\/engine|^plugins\/(?!executable|\w+\/contract)/
+  /^daemon\/(?:bundle|daemon|families|composition|http|worker|billing|openapi|mcp|telemetry)|^lib\/engine\/engine|^plugins\/(?!executable|\w+\/contract)/
 
 interface Case {
   readonly line: string
@@ -146,7 +146,7 @@ await t.test(
     const loaded = await run('completion bash')
     t.same(commandsIn(loaded), ALL)
     t.same(
-      loaded.own.filter((name) => /^daemon\/(?:daemon|families|http|worker)/.test(name)),
+      loaded.own.filter((name) => /^daemon\/(?:bundle|daemon|families|http|worker)/.test(name)),
       [],
     )
   },
@@ -161,7 +161,9 @@ await t.test('a store that is opened for one command has no worker and no pages'
   t.ok(loaded.own.includes('daemon/families/index.js'), 'which the recorder sees')
   t.same(
     loaded.own.filter((name) =>
-      /^daemon\/(?:daemon\.|worker|openapi|mcp|a2a|studio|testing|hosting\/listener)/.test(name),
+      /^daemon\/(?:bundle|daemon\.|worker|openapi|mcp|a2a|studio|testing|hosting\/listener)/.test(
+        name,
+      ),
     ),
     [],
   )

@@ -179,11 +179,11 @@ function callOf(found: unknown, { construct }: Declared): Call | undefined {
 async function exportedFunctions(): Promise<ReadonlyMap<string, unknown>> {
   const text = await readFile(join(ROOT, 'package.json'), 'utf8')
   const { exports } = JSON.parse(text) as {
-    exports: Readonly<Record<string, string | { readonly modules: string }>>
+    exports: Readonly<Record<string, string | { readonly unbundled: string }>>
   }
   const found = new Map<unknown, string>()
   for (const [entry, target] of Object.entries(exports)) {
-    const built = typeof target === 'string' ? target : target.modules
+    const built = typeof target === 'string' ? target : target.unbundled
     if (!built.endsWith('.js')) continue
     const source = built.replace('./dist/', '../../')
     const names = (await import(source)) as Readonly<Record<string, unknown>>

@@ -94,15 +94,24 @@ await t.test('what a manifest lacks is named', async (t) => {
 })
 
 await t.test('what is missing of a package, and what must not be in it, is named', async (t) => {
-  const manifest = { exports: { '.': './dist/index.js' }, bin: { a: 'dist/main.js' } }
-  const whole = ['dist/index.js', 'dist/index.d.ts', 'dist/main.js', 'package.json', 'README.md']
-  const files = new Set([...whole, 'LICENSE', 'docs/CHANGELOG.md'])
+  const manifest = {
+    imports: { '#a': { default: './dist/a.js' } },
+    exports: { '.': './dist/index.js', './b': { types: './dist/b.d.ts', default: './dist/b.js' } },
+    bin: { a: 'dist/main.js' },
+  }
+  const built = ['index.js', 'index.d.ts', 'main.js', 'a.js', 'b.js', 'b.d.ts']
+  const beside = ['package.json', 'README.md', 'LICENSE', 'docs/CHANGELOG.md']
+  const files = new Set([...built.map((name) => `dist/${name}`), ...beside])
   t.same(contentFaults(manifest, files), [])
   t.same(contentFaults(manifest, new Set([...files, 'dist/a.test.js'])), [
     'dist/a.test.js must not be published',
   ])
-  files.delete('dist/index.d.ts')
-  t.same(contentFaults(manifest, files), ['dist/index.d.ts is missing'])
+  for (const name of ['dist/index.d.ts', 'dist/b.js', 'dist/a.js']) {
+    const others = new Set([...files].filter((one) => one !== name))
+    t.same(contentFaults(manifest, others), [`${name} is missing`])
+  }
+  const untyped = { ...manifest, exports: { './b': { default: './dist/b.js' } } }
+  t.same(contentFaults(untyped, files), ['types of ./b is missing'])
 })
 
 await t.test('notes are those of the changelog', async (t) => {

@@ -33,8 +33,7 @@ function run(suite: string): Promise<{ readonly code: number; readonly output: s
   const env = {
     ...process.env,
     PATH: `${dirname(builder)}:${process.env['PATH'] ?? ''}`,
-    // The preload sets the driver of one module, which is to be that of a daemon too.
-    NODE_OPTIONS: `--conditions=modules --import=${preload}`,
+    NODE_OPTIONS: `--import=${preload}`,
     TAP_TIMEOUT: '600',
     TAP_FAIL_SKIP: '1',
   }

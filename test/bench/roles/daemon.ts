@@ -1,6 +1,6 @@
 import { readConfig } from '../../../daemon/config/config.ts'
-import type { Daemon } from '../../../daemon/daemon.ts'
-import { startDaemon } from '../../../daemon/daemon.ts'
+import type { Daemon } from '#daemon'
+import { startDaemon } from '#daemon'
 import { createLog } from '../../../daemon/telemetry/log.ts'
 import { askControl } from '../../support/control.ts'
 import { delay } from '../clock.ts'

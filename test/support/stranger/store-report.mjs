@@ -35,8 +35,9 @@ async function pglite() {
   return { openClient, makeHarness, able: [], close: () => shared.close() }
 }
 
-const TABLES = `SELECT tablename AS name FROM pg_tables
-  WHERE starts_with(tablename, 'keyhook_') AND tablename NOT LIKE '%migrations'`
+/** But those with rows that a migration inserts. */
+const TABLES = `SELECT tablename AS name FROM pg_tables WHERE starts_with(tablename, 'keyhook_')
+  AND tablename NOT IN ('keyhook_migrations', 'keyhook_changes_head')`
 
 async function nodeSqlite() {
   const { openNodeSqlite } = await import('./node-sqlite.mjs')
