@@ -4,7 +4,7 @@
  * suites in them, and no checks. A file that needs PostgreSQL starts a server of its own: the feed waits for every
  * transaction of its server, those of other files included.
  *
- * Ten suites share a process where they can: to load the modules of a daemon takes a second, which is a third of what
+ * Twenty suites share a process where they can: to load the modules of a daemon takes a second, which is a third of what
  * most of them take. `node dist/test/daemon/keys.test.js` runs one of them alone.
  *
  * A process is run as `node` runs it. tap's own runner loads hooks into it and into every process that it starts,
@@ -29,6 +29,9 @@ const JOBS = availableParallelism() + 1
 /** Suites and folders that take longest begin first: at the end no job waits for the other. */
 const FIRST = [
   'soak/receivers',
+  'soak/walk',
+  'soak/limits',
+  'soak/fuzz',
   'soak/billing-crash',
   'soak',
   'e2e',
@@ -40,7 +43,7 @@ const FIRST = [
 /** Of the suites in soak/, those whose short form runs with all others; `npm run test:soak` runs the long form of each. */
 const SHORT_FORMS = ['crash', 'cycles', 'deploy-crash', 'fleet', 'simulation', 'work-crash']
 
-const SHARE_PROCESS = 10
+const SHARE_PROCESS = 20
 
 /** Folders whose suites do not share a process: they take minutes, or mount the daemon in a way of their own. */
 const ALONE = ['e2e', 'mounted', 'soak']
