@@ -4,8 +4,8 @@
  * suites in them, and no checks. A file that needs PostgreSQL starts a server of its own: the feed waits for every
  * transaction of its server, those of other files included.
  *
- * Twenty suites share a process where they can: to load the modules of a daemon takes a second, which is a third of what
- * most of them take. `node dist/test/daemon/keys.test.js` runs one of them alone.
+ * Twenty suites share a process where they can: to load the modules of a daemon takes a second, which is a third of
+ * what most of them take. `node dist/test/daemon/keys.test.js` runs one of them alone.
  *
  * A process is run as `node` runs it. tap's own runner loads hooks into it and into every process that it starts,
  * daemons included, which look at each module: up to a third of the time went there.

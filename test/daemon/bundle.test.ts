@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import type { Test } from 'tap'
 import t from 'tap'
@@ -11,9 +11,7 @@ import { startDaemonProcess } from '../support/daemon.ts'
 
 const exec = promisify(execFile)
 const DIST = pathToFileURL(join(ROOT, 'dist/')).href
-const RECORDER = pathToFileURL(
-  fileURLToPath(new URL('../support/record-loads.js', import.meta.url)),
-)
+const RECORDER = new URL('../support/record-loads.js', import.meta.url).href
 const BUNDLED = /^daemon\/bundle\//
 
 /** Modules of Keyhook that a process loaded, by path: as a file, and in a file of the bundle. */
@@ -51,7 +49,7 @@ await t.test('a daemon that serves has one copy of each module', async (t) => {
   const daemon = await startDaemonProcess(
     { KEYHOOK_DATA_DIR: join(place, 'data'), KEYHOOK_TEST_LOADS: loads },
     ROOT,
-    { flags: ['--import', RECORDER.href] },
+    { flags: ['--import', RECORDER] },
   )
   t.equal((await fetch(`${daemon.url}/v1/openapi.json`)).status, 200)
   t.equal(await daemon.end('SIGTERM'), 0)
@@ -75,7 +73,7 @@ await t.test('a backend that embeds the daemon has one copy of each module', asy
   ]
   writeFileSync(program, lines.join('\n'))
   const env = { ...process.env, KEYHOOK_TEST_LOADS: loads }
-  await exec(process.execPath, ['--import', RECORDER.href, program], { cwd: place, env })
+  await exec(process.execPath, ['--import', RECORDER, program], { cwd: place, env })
   checkCopies(t, loads)
 })
 

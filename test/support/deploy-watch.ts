@@ -20,7 +20,7 @@ export interface DeployWatch {
   stop(): Promise<void>
 }
 
-/** Between two looks. At 15 ms they take a sixth of the CPU that the daemons do. */
+/** Milliseconds between two looks. 15 cost a sixth more CPU, which the full size alone has time for. */
 const PAUSE = sized(40, 40, 15)
 
 /** Where an app is served. */
