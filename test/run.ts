@@ -24,7 +24,8 @@ import { packInto } from './support/packed.ts'
 import { preparePostgres } from './support/postgres.ts'
 import { IS_SOAK } from './support/soak.ts'
 
-const JOBS = availableParallelism() + 1
+/** Those of the soak wait longer, for leases and for what they kill. */
+const JOBS = availableParallelism() + (IS_SOAK ? 2 : 1)
 
 /** Suites and folders that take longest begin first: at the end no job waits for the other. */
 const FIRST = [
