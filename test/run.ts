@@ -24,8 +24,7 @@ import { packInto } from './support/packed.ts'
 import { preparePostgres } from './support/postgres.ts'
 import { IS_SOAK } from './support/soak.ts'
 
-/** Those of the soak wait longer, for leases and for what they kill. */
-const JOBS = availableParallelism() + (IS_SOAK ? 2 : 1)
+const JOBS = availableParallelism() + 1
 
 /** Suites and folders that take longest begin first: at the end no job waits for the other. */
 const FIRST = [

@@ -16,8 +16,8 @@ import { LEFT_OUT, recursedIn, reportOf } from './report.ts'
 /**
  * Runs schemathesis over every operation of a daemon of its own, as `npm run fuzz:api` does.
  *
- * `FUZZ_EXAMPLES` is the number of random requests for each operation, beside those that the schema
- * determines; `FUZZ_SEED` seeds their generated values, while ids of records, keys and instants differ in
+ * `FUZZ_EXAMPLES` is the number of requests for each operation, the simplest and random ones, beside those that the
+ * schema determines; `FUZZ_SEED` seeds their generated values, while ids of records, keys and instants differ in
  * each run; `FUZZ_DATABASE_URL` names an empty PostgreSQL database to use.
  *
  * @module
