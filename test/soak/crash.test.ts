@@ -193,7 +193,7 @@ const MUTANT_RUN = ['--nth', '1', '--points', '28', '--kills', '33']
 /** How soon a retry comes on an idle machine is for a run by hand: here it is not lost. */
 const PATIENTLY = ['--late', '60']
 const RUN = sized(
-  ['--nth', '1', '--points', '2', '--kills', '2', '--jumps', '1', '--chapter', '2', ...PATIENTLY],
+  ['--nth', '1', '--points', '2', '--kills', '2', '--jumps', '2', '--chapter', '2', ...PATIENTLY],
   ['--nth', '1', '--points', '8', '--kills', '8', '--jumps', '3', '--chapter', '100', ...PATIENTLY],
   [...MUTANT_RUN, '--jumps', '6', '--chapter', '100'],
 )
@@ -218,9 +218,12 @@ for (const database of KILLED_ON) {
       [],
       said,
     )
-    if (IS_ALL) {
-      const unchecked = rows.filter(([, { checked }]) => checked === 0).map(([name]) => name)
-      t.same(unchecked, UNCHECKED[database], 'every invariant was looked at')
+    const unchecked = rows.filter(([, { checked }]) => checked === 0).map(([name]) => name)
+    if (IS_ALL) t.same(unchecked, UNCHECKED[database], 'every invariant was looked at')
+    // CI kills on SQLite in the short form alone.
+    if (database === 'sqlite') {
+      const missed = UNCHECKED.postgres.filter((name) => unchecked.includes(name))
+      t.same(missed, [], 'what SQLite alone shows was looked at')
     }
     t.comment(`seed ${line.seed}, ${line.kills.total} kills in ${line.seconds} s`)
   })

@@ -9,8 +9,8 @@ t.setTimeout(12 * MINUTE)
 
 const HARNESS = 'hosting/cycles'
 const RUNS = {
-  sqlite: { daemons: 1, cycles: sized(3, 5, 60) },
-  postgres: { daemons: 2, cycles: sized(2, 3, 30) },
+  sqlite: { daemons: 1, cycles: sized(3, 3, 60) },
+  postgres: { daemons: 2, cycles: sized(3, 3, 30) },
 } as const
 
 for (const db of KILLED_ON) {

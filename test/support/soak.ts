@@ -13,7 +13,7 @@ export const IS_ALL = SIZE === 'all'
 export const sized = <Size>(short: Size, long: Size, all: Size = long): Size =>
   IS_ALL ? all : IS_SOAK ? long : short
 
-/** The databases of daemons that are killed: one in the short form, the other in the long one, for CI runs both. */
+/** The databases of daemons that are killed. CI runs the short form and the long one, so each database once. */
 export const KILLED_ON = sized<readonly ('sqlite' | 'postgres')[]>(
   ['sqlite'],
   ['postgres'],
