@@ -23,11 +23,8 @@ const data = join(folder, 'data')
 const receiver = { 9000: await freePort() }
 
 await t.test('every command of docs/start.md does what the page says', async (t) => {
-  await walkPage(t, 'start.md', data, receiver)
+  await walkPage(t, 'start.md', data, { ...receiver, 'npx keyhook': 'npx keyhook' })
 })
-
-/** In place of npx, which takes a second of each command. docs/start.md keeps it, so that it is tried. */
-const withoutNpx = { 'npx keyhook': 'node dist/daemon/main.js' }
 
 async function walkAsShop(t: Test): Promise<void> {
   const page = readFileSync(join(ROOT, 'docs/start.md'), 'utf8')
@@ -37,7 +34,7 @@ async function walkAsShop(t: Test): Promise<void> {
     t,
     'start.md',
     join(folder, 'shop'),
-    { ...withoutNpx, 9000: await freePort(), 'process.env.SECRET)': change },
+    { 9000: await freePort(), 'process.env.SECRET)': change },
     { KEYHOOK_BRAND: 'shop' },
   )
 }
@@ -70,7 +67,6 @@ await t.test('every command of docs/apps.md does what the page says', async (t) 
   model.queue(...ANSWERS.map((text) => ({ text })))
 
   await walkPage(t, 'apps.md', data, {
-    ...withoutNpx,
     ...receiver,
     'http://127.0.0.1:11434/v1': model.url,
     'qwen3-coder': FAKE_MODEL,
@@ -88,20 +84,16 @@ await t.test('every command of docs/apps.md does what the page says', async (t) 
 
 await t.test('every command of docs/agents.md does what the page says', async (t) => {
   const at = join(folder, 'sub-agent.json')
-  await walkPage(t, 'agents.md', join(folder, 'agents'), {
-    ...withoutNpx,
-    ...receiver,
-    'sub-agent.json': at,
-  })
+  await walkPage(t, 'agents.md', join(folder, 'agents'), { ...receiver, 'sub-agent.json': at })
 })
 
 async function walkOutbox(t: Test): Promise<void> {
   const shop = join(folder, 'shop.sqlite')
-  const [table] = blocksOf('outbox.md', { ...withoutNpx, 'shop.sqlite': shop }).filter(
+  const [table] = blocksOf('outbox.md', { 'shop.sqlite': shop }).filter(
     ({ kind }) => kind === 'sh table',
   )
   await promisify(execFile)('sh', ['-ec', table?.text ?? 'exit 1'], { cwd: ROOT })
-  await walkPage(t, 'outbox.md', join(folder, 'outbox'), { ...withoutNpx, 'shop.sqlite': shop })
+  await walkPage(t, 'outbox.md', join(folder, 'outbox'), { 'shop.sqlite': shop })
 }
 
 const inserted = 'every command of the first run of docs/outbox.md does what the page says'
@@ -109,7 +101,7 @@ if (IS_SOAK) await t.test(inserted, walkOutbox)
 
 async function walkPublish(t: Test): Promise<void> {
   const sites = await freePort()
-  await walkPage(t, 'publish.md', data, { ...withoutNpx, ...receiver, 8421: sites })
+  await walkPage(t, 'publish.md', data, { ...receiver, 8421: sites })
 }
 
 const published = 'every command of docs/publish.md does what the page says'
@@ -121,7 +113,7 @@ await t.test('every command of docs/billing.md does what the page says', async (
   const fake = await startFakeStripe({ version: API_VERSION, webhook })
   t.teardown(() => fake.close())
 
-  const away = { ...withoutNpx, 'http://127.0.0.1:12111': fake.url }
+  const away = { 'http://127.0.0.1:12111': fake.url }
   // From an empty folder: accounts of other pages have all features.
   await walkPage(t, 'billing.md', join(folder, 'billing'), away, { KEYHOOK_PORT: String(port) })
 
@@ -131,7 +123,7 @@ await t.test('every command of docs/billing.md does what the page says', async (
 
 await t.test('every command of "Back up and restore" does what docs/operate.md says', async (t) => {
   const place = join(folder, 'operate')
-  const srv = { ...withoutNpx, '/srv/': `${place}/srv/` }
+  const srv = { '/srv/': `${place}/srv/`, 'npx keyhook': 'node dist/daemon/main.js' }
   const blocks = blocksOf('operate.md', srv)
     .filter(({ kind }) => kind.endsWith(' backup'))
     .map(({ kind, text }) => ({ kind: kind.replace(' backup', ''), text }))

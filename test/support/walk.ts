@@ -26,6 +26,8 @@ export async function walkPage(
     '127.0.0.1:8420': `127.0.0.1:${port}`,
     9000: await freePort(),
     'node receiver.mjs': `node ${receiver}`,
+    // npx takes a second of each command; the walk of start.md keeps it, so that it is tried.
+    'npx keyhook': 'node dist/daemon/main.js',
     ...replacements,
   })
   const textOf = (wanted: string): string => blocks.find(({ kind }) => kind === wanted)?.text ?? ''
