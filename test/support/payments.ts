@@ -10,6 +10,7 @@ import type { PaymentProcessor } from '../../plugins/billing/contract.ts'
 import type { Delivery } from '../../plugins/billing/conformance.ts'
 import { createMemoryProcessor } from '../../plugins/billing/memory.ts'
 import type { Arrangement } from '../../plugins/billing/memory/arrange.ts'
+import { ask } from './ask.ts'
 import { pricesOf, walletOf } from './billing.ts'
 import { createClock } from './clock.ts'
 import type { AnyBody, Answer, WorldOptions } from './world.ts'
@@ -72,9 +73,8 @@ export async function openShop(
       Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined),
     )
     const url = `${baseUrl}/hooks/billing/memory`
-    const answer = await fetch(url, { method: 'POST', headers: sent, body: Buffer.from(body) })
-    await answer.arrayBuffer()
-    return answer.status
+    const { status } = await ask(url, { method: 'POST', headers: sent, body })
+    return status
   }
 
   /** Applies everything that waits, one after the other. */

@@ -3,8 +3,6 @@ import type { RequestListener, Server } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
-import type { Dispatcher } from 'undici'
-import { request as undiciRequest } from 'undici'
 import type { Opened } from '../../daemon/composition/open.ts'
 import { keysFamily } from '../../daemon/families/keys/family.ts'
 import { withSpecifiedEvents } from './specified-events.ts'
@@ -25,6 +23,7 @@ import type {
 import type { Cidr } from '../../lib/egress/address.ts'
 import { FULL_AUTHORITY } from '../../lib/grant/authority.ts'
 import type { AccountRecord, Plan } from '../../plugins/store/contract/accounts.ts'
+import { ask } from './ask.ts'
 import { currentMounting } from './mounting.ts'
 import type { PlatformOptions } from './platform.ts'
 import { createPlatform } from './platform.ts'
@@ -145,11 +144,8 @@ export async function createWorld(t: Scope, options: WorldOptions = {}): Promise
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     }
-    const url = baseUrl + path
-    const answer =
-      form === undefined
-        ? await ask(url, method, asked, body === undefined ? null : JSON.stringify(body))
-        : await fetched(url, { method, headers: asked, body: form })
+    const sent = form ?? (body === undefined ? undefined : JSON.stringify(body))
+    const answer = await ask(baseUrl + path, { method, headers: asked, body: sent })
     const { status, headers: received, text } = answer
     const defect = defects.get(received.get('x-request-id') ?? '')
     if (defect !== undefined) throw new Error(`${method} ${path}: ${text}`, { cause: defect })
@@ -177,36 +173,6 @@ export async function createWorld(t: Scope, options: WorldOptions = {}): Promise
       return made.body
     },
   }
-}
-
-interface TextAnswer {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-}
-
-/** A quarter of the CPU of a `fetch`: this is what most tests ask. */
-async function ask(
-  url: string,
-  method: string,
-  headers: Readonly<Record<string, string>>,
-  body: string | null,
-): Promise<TextAnswer> {
-  const response = await undiciRequest(url, {
-    method: method as Dispatcher.HttpMethod,
-    headers,
-    body,
-  })
-  const received = new Headers()
-  for (const [name, value] of Object.entries(response.headers)) {
-    for (const each of [value ?? []].flat()) received.append(name, each)
-  }
-  return { status: response.statusCode, headers: received, text: await response.body.text() }
-}
-
-async function fetched(url: string, init: RequestInit): Promise<TextAnswer> {
-  const response = await fetch(url, init)
-  return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
 function apiOf(

@@ -3,6 +3,8 @@ import { FAMILIES } from '../../../daemon/families/index.ts'
 import { keysFamily } from '../../../daemon/families/keys/family.ts'
 import type { Operation } from '../../../daemon/operations/operation.ts'
 import type { Principal } from '../../../daemon/authority/principal.ts'
+import type { Received } from '../../support/ask.ts'
+import { ask } from '../../support/ask.ts'
 import type { AnyBody, World } from '../../support/world.ts'
 import { createWorld } from '../../support/world.ts'
 import type { Saw } from '../run.ts'
@@ -46,7 +48,7 @@ export async function openInputWorld(t: Test, saw: Saw): Promise<InputWorld> {
   return {
     ...world,
     async send({ access, method }, path, { text, headers = {} } = {}) {
-      const response = await fetch(world.baseUrl + path, {
+      const answer = await ask(world.baseUrl + path, {
         method,
         headers: {
           ...(access === 'public' ? {} : { authorization: `Bearer ${key}` }),
@@ -54,27 +56,25 @@ export async function openInputWorld(t: Test, saw: Saw): Promise<InputWorld> {
           'content-type': 'application/json',
           ...headers,
         },
-        ...(text === undefined ? {} : { body: text }),
+        body: text,
       })
-      return readAnswer(response, saw)
+      return readAnswer(answer, saw)
     },
   }
 }
 
-async function readAnswer(response: Response, saw: Saw): Promise<ErrorAnswer> {
-  const bytes = Buffer.from(await response.arrayBuffer())
-  const body = JSON.parse(bytes.toString()) as AnyBody
+function readAnswer({ status, text }: Received, saw: Saw): ErrorAnswer {
+  const body = JSON.parse(text) as AnyBody
   const error = (body['error'] ?? {}) as {
     readonly code?: string
     readonly details?: AnyBody
     readonly errors?: readonly { readonly location: string }[]
   }
-  const { status } = response
   const { code = '', details = {}, errors = [] } = error
   saw(code === '' ? String(status) : `${status} ${code}`)
-  if (status >= 500 && status !== 501) throw new Error(`${status}: ${bytes.toString()}`)
+  if (status >= 500 && status !== 501) throw new Error(`${status}: ${text}`)
   const locations = errors.map(({ location }) => location)
-  return { status, code, size: bytes.length, locations, details, body }
+  return { status, code, size: Buffer.byteLength(text), locations, details, body }
 }
 
 export function operationOf(id: string): Operation {
