@@ -11,6 +11,7 @@ const PATIENCE_MS = 5000
 /** As `npm start` and `keyhook` set them; the baselines too. */
 export const SETTINGS: readonly string[] = [
   '--max-old-space-size=512',
+  '--initial-old-space-size=128',
   '--no-allocation-site-pretenuring',
 ]
 
