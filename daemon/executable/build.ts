@@ -75,11 +75,7 @@ async function filesBelow(
 }
 
 /** Flags as `npm start` gives them. Others come in one argument, `--node-options`; the environment has none. */
-const FLAGS = [
-  '--max-old-space-size=512',
-  '--initial-old-space-size=128',
-  '--disable-warning=ExperimentalWarning',
-]
+const FLAGS = ['--max-old-space-size=512', '--disable-warning=ExperimentalWarning']
 
 async function build(arch: Arch, output: string, isStripped: boolean): Promise<void> {
   const tools = await installToolchain(TOOLS, arch)
