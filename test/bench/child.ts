@@ -8,7 +8,7 @@ export interface Child {
 }
 
 const PATIENCE_MS = 5000
-/** As `npm start` and `keyhook` set them; the baselines too. */
+/** As `npm start` sets them, the last in `daemon/main.ts`; the baselines too. */
 export const SETTINGS: readonly string[] = [
   '--max-old-space-size=512',
   '--initial-old-space-size=128',

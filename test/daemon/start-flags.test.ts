@@ -7,7 +7,7 @@ import { MALLOC, SETTINGS } from '../bench/child.ts'
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 
-/** The daemon sets the others itself. */
+/** `daemon/main.ts` sets the other one itself. */
 const COMMAND = `node ${SETTINGS.filter((flag) => flag.includes('old-space')).join(' ')} `
 const VARIABLES = Object.entries(MALLOC).map(([name, value]) => `${name}=${value}`)
 
