@@ -1,5 +1,5 @@
 import type * as OpenTelemetry from '@opentelemetry/api'
-import type { Context, Span, SpanContext } from '@opentelemetry/api'
+import type { Context, Span, SpanContext, SpanOptions } from '@opentelemetry/api'
 import type { Tracing } from '../../lib/engine/tracing.ts'
 import { parseTraceparent, printTraceparent } from '../../lib/webhook/traceparent.ts'
 
@@ -24,6 +24,24 @@ export interface ProcessTracing extends Tracing {
 
 const FIRST_SERVER_ERROR = 500
 
+/** How far the wall clock may drift from the monotonic one before it is read again, in milliseconds. */
+const MAX_DRIFT = 10
+
+/**
+ * Milliseconds since 1970, with their fraction. The SDK truncates the start of a span to a whole
+ * millisecond, so that a span could end after the one that contains it.
+ */
+function createClock(): () => number {
+  let offset = performance.timeOrigin
+  return () => {
+    const elapsed = performance.now()
+    const wall = Date.now()
+    // Somebody set the wall clock, or the machine slept.
+    if (Math.abs(wall - elapsed - offset) > MAX_DRIFT) offset = wall - elapsed
+    return elapsed + offset
+  }
+}
+
 /**
  * Makes spans by the provider that the process registered. They contain ids, codes and routes only: no
  * addresses, bodies or names.
@@ -31,6 +49,7 @@ const FIRST_SERVER_ERROR = 500
 export function createTracing(api: typeof OpenTelemetry, version: string): ProcessTracing {
   const { context, trace, SpanKind, SpanStatusCode, ROOT_CONTEXT } = api
   const tracer = trace.getTracer('keyhook', version)
+  const now = createClock()
 
   /** Without the caller's `tracestate` and baggage: they are of any size and content. */
   function remoteContext(traceparent: string | undefined): Context {
@@ -39,6 +58,10 @@ export function createTracing(api: typeof OpenTelemetry, version: string): Proce
     const { traceId, spanId, flags } = parsed
     const remote: SpanContext = { traceId, spanId, traceFlags: flags & 1, isRemote: true }
     return trace.setSpanContext(ROOT_CONTEXT, remote)
+  }
+
+  function start(name: string, options: SpanOptions, parent: Context): Span {
+    return tracer.startSpan(name, { ...options, startTime: now() }, parent)
   }
 
   function print(span: Span): string | undefined {
@@ -56,7 +79,7 @@ export function createTracing(api: typeof OpenTelemetry, version: string): Proce
       span.setStatus({ code: SpanStatusCode.ERROR })
       throw cause
     } finally {
-      span.end()
+      span.end(now())
     }
   }
 
@@ -70,7 +93,7 @@ export function createTracing(api: typeof OpenTelemetry, version: string): Proce
     },
     async request(traceparent, run) {
       const parent = remoteContext(traceparent)
-      const span = tracer.startSpan('request', { kind: SpanKind.SERVER }, parent)
+      const span = start('request', { kind: SpanKind.SERVER }, parent)
       await within(span, parent, async () => {
         const { route, status, request_id, account_id } = await run()
         const [method = '', path = ''] = route.split(' ')
@@ -94,7 +117,7 @@ export function createTracing(api: typeof OpenTelemetry, version: string): Proce
         ...(first !== undefined && { 'keyhook.account_id': first.account_id }),
         ...(first !== undefined && events.length === 1 && { 'messaging.message.id': first.id }),
       }
-      const span = tracer.startSpan('publish', { kind: SpanKind.PRODUCER, attributes }, parent)
+      const span = start('publish', { kind: SpanKind.PRODUCER, attributes }, parent)
       return within(span, parent, () => run(print(span)))
     },
     attempt(delivery, traceparent, run) {
@@ -108,7 +131,7 @@ export function createTracing(api: typeof OpenTelemetry, version: string): Proce
         'keyhook.attempt.trigger': delivery.trigger,
         'keyhook.attempt.number': delivery.attempts + 1,
       }
-      const span = tracer.startSpan('deliver', { kind: SpanKind.CLIENT, attributes }, parent)
+      const span = start('deliver', { kind: SpanKind.CLIENT, attributes }, parent)
       return within(span, parent, async () => {
         const finished = await run(print(span) ?? traceparent)
         const { status_code, error } = finished.attempt

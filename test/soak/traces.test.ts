@@ -183,6 +183,28 @@ await t.test('one trace leads from the request to the last attempt', async (t) =
   t.notMatch(receiver.requests.map(({ head }) => head).join(), CANARIES.state)
 })
 
+await t.test('a publication lies within its request, to less than a millisecond', async (t) => {
+  const traces = Array.from({ length: 100 }, newTrace)
+  for (const traceId of traces) {
+    await publish({ traceparent: printTraceparent({ traceId, spanId: newSpan(), flags: 1 }) })
+  }
+  const pairOf = (traceId: string) => {
+    const spans = spansOf(traceId)
+    const [request, commit] = ['POST /v1/events', 'publish'].map((name) =>
+      spans.find((span) => span.name === name),
+    )
+    return { request, commit }
+  }
+  await until('their spans are collected', () =>
+    traces.every((traceId) => pairOf(traceId).request && pairOf(traceId).commit),
+  )
+  const outside = traces.map(pairOf).filter(({ request, commit }) => {
+    if (request === undefined || commit === undefined) return true
+    return commit.start < request.start || commit.end > request.end
+  })
+  t.same(outside, [])
+})
+
 await t.test('a caller decides on nothing but a context', async (t) => {
   const traceId = newTrace()
   const rest = `${newSpan()}-01`
