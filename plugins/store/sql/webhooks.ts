@@ -278,20 +278,29 @@ function originColumns(
 }
 
 /** A row from before these columns, or from an older daemon, has the origin of its creator. */
-function toOrigin(row: Row): Origin {
-  const { created_by, created_at } = WEBHOOK.read(row)
+function toOrigin(
+  row: Row,
+  { created_by, created_at }: Pick<WebhookRecord, 'created_by' | 'created_at'>,
+): Origin {
   if (row['set_by_type'] === null) return createdOrigin(created_by, created_at)
   return {
     set_by: { type: row['set_by_type'] as Creator['type'], id: textOrNull(row['set_by_id']) },
     set_at: integer(row['set_at']),
-    set_keys: Object.fromEntries(
-      WEBHOOK_PARTS.map((part) => [part, textOrNull(row[`${part}_set_key`])]),
-    ) as Origin['set_keys'],
+    set_keys: {
+      url: textOrNull(row['url_set_key']),
+      events: textOrNull(row['events_set_key']),
+      apps: textOrNull(row['apps_set_key']),
+      secret: textOrNull(row['secret_set_key']),
+    },
   }
 }
 
 function toWebhook(row: Row): WebhookRecord {
-  return { ...WEBHOOK.read(row), ...toOrigin(row), secrets: toSecrets(String(row['secrets'])) }
+  const webhook = WEBHOOK.read(row)
+  // Object.assign, since a spread of so many properties takes V8 longer than to read them.
+  return Object.assign(webhook, toOrigin(row, webhook), {
+    secrets: toSecrets(String(row['secrets'])),
+  })
 }
 
 /** Columns of a secret, in the order of `GatheredSecret`. */
