@@ -24,22 +24,16 @@ export interface ProcessTracing extends Tracing {
 
 const FIRST_SERVER_ERROR = 500
 
-/** How far the wall clock may drift from the monotonic one before it is read again, in milliseconds. */
-const MAX_DRIFT = 10
+/** Milliseconds since 1970, with their fraction. */
+type SpanClock = () => number
 
 /**
- * Milliseconds since 1970, with their fraction. The SDK truncates the start of a span to a whole
- * millisecond, so that a span could end after the one that contains it.
+ * Reads the wall clock once: a clock that is set meanwhile changes no duration. The SDK truncates the start of each
+ * span to a whole millisecond, so that a span could end after the one that contains it.
  */
-function createClock(): () => number {
-  let offset = performance.timeOrigin
-  return () => {
-    const elapsed = performance.now()
-    const wall = Date.now()
-    // Somebody set the wall clock, or the machine slept.
-    if (Math.abs(wall - elapsed - offset) > MAX_DRIFT) offset = wall - elapsed
-    return elapsed + offset
-  }
+function startClock(): SpanClock {
+  const offset = Date.now() - performance.now()
+  return () => offset + performance.now()
 }
 
 /**
@@ -47,9 +41,10 @@ function createClock(): () => number {
  * addresses, bodies or names.
  */
 export function createTracing(api: typeof OpenTelemetry, version: string): ProcessTracing {
-  const { context, trace, SpanKind, SpanStatusCode, ROOT_CONTEXT } = api
+  const { context, trace, createContextKey, SpanKind, SpanStatusCode, ROOT_CONTEXT } = api
   const tracer = trace.getTracer('keyhook', version)
-  const now = createClock()
+  /** The clock of a request, for the spans within it. */
+  const CLOCK = createContextKey('keyhook.clock')
 
   /** Without the caller's `tracestate` and baggage: they are of any size and content. */
   function remoteContext(traceparent: string | undefined): Context {
@@ -60,10 +55,6 @@ export function createTracing(api: typeof OpenTelemetry, version: string): Proce
     return trace.setSpanContext(ROOT_CONTEXT, remote)
   }
 
-  function start(name: string, options: SpanOptions, parent: Context): Span {
-    return tracer.startSpan(name, { ...options, startTime: now() }, parent)
-  }
-
   function print(span: Span): string | undefined {
     const { traceId, spanId, traceFlags } = span.spanContext()
     const text = printTraceparent({ traceId, spanId, flags: traceFlags })
@@ -71,10 +62,17 @@ export function createTracing(api: typeof OpenTelemetry, version: string): Proce
     return parseTraceparent(text) === undefined ? undefined : text
   }
 
-  /** Ends the span with the work. What went wrong is told by a code: a message may contain anything. */
-  async function within<T>(span: Span, parent: Context, run: () => Promise<T>): Promise<T> {
+  /** Runs work in a span, which ends with it. What went wrong is told by a code: a message may contain anything. */
+  async function within<T>(
+    name: string,
+    options: SpanOptions,
+    parent: Context,
+    run: (span: Span) => Promise<T>,
+  ): Promise<T> {
+    const now = (parent.getValue(CLOCK) as SpanClock | undefined) ?? startClock()
+    const span = tracer.startSpan(name, { ...options, startTime: now() }, parent)
     try {
-      return await context.with(trace.setSpan(parent, span), run)
+      return await context.with(trace.setSpan(parent.setValue(CLOCK, now), span), () => run(span))
     } catch (cause) {
       span.setStatus({ code: SpanStatusCode.ERROR })
       throw cause
@@ -92,9 +90,8 @@ export function createTracing(api: typeof OpenTelemetry, version: string): Proce
       return hasEnded ? undefined : print(span)
     },
     async request(traceparent, run) {
-      const parent = remoteContext(traceparent)
-      const span = start('request', { kind: SpanKind.SERVER }, parent)
-      await within(span, parent, async () => {
+      const options = { kind: SpanKind.SERVER }
+      await within('request', options, remoteContext(traceparent), async (span) => {
         const { route, status, request_id, account_id } = await run()
         const [method = '', path = ''] = route.split(' ')
         span.updateName(route)
@@ -109,7 +106,6 @@ export function createTracing(api: typeof OpenTelemetry, version: string): Proce
       })
     },
     publish(events, run) {
-      const parent = context.active()
       const [first] = events
       const attributes = {
         'messaging.operation.type': 'send',
@@ -117,11 +113,10 @@ export function createTracing(api: typeof OpenTelemetry, version: string): Proce
         ...(first !== undefined && { 'keyhook.account_id': first.account_id }),
         ...(first !== undefined && events.length === 1 && { 'messaging.message.id': first.id }),
       }
-      const span = start('publish', { kind: SpanKind.PRODUCER, attributes }, parent)
-      return within(span, parent, () => run(print(span)))
+      const options = { kind: SpanKind.PRODUCER, attributes }
+      return within('publish', options, context.active(), (span) => run(print(span)))
     },
     attempt(delivery, traceparent, run) {
-      const parent = remoteContext(traceparent)
       const attributes = {
         'messaging.operation.type': 'process',
         'messaging.message.id': delivery.event_id,
@@ -131,8 +126,8 @@ export function createTracing(api: typeof OpenTelemetry, version: string): Proce
         'keyhook.attempt.trigger': delivery.trigger,
         'keyhook.attempt.number': delivery.attempts + 1,
       }
-      const span = start('deliver', { kind: SpanKind.CLIENT, attributes }, parent)
-      return within(span, parent, async () => {
+      const options = { kind: SpanKind.CLIENT, attributes }
+      return within('deliver', options, remoteContext(traceparent), async (span) => {
         const finished = await run(print(span) ?? traceparent)
         const { status_code, error } = finished.attempt
         if (status_code !== null) span.setAttribute('http.response.status_code', status_code)

@@ -142,7 +142,6 @@ await t.test('one trace leads from the request to the last attempt', async (t) =
   })
   t.match(commit, { service: 'api', kind: 4, parentSpanId: request.spanId })
   t.equal(commit.attributes['messaging.message.id'], id)
-  t.ok(request.start <= commit.start && commit.end <= request.end, 'the request ends after it')
 
   const attempts = named('deliver')
   t.ok(attempts.every((one) => one.parentSpanId === commit.spanId && one.kind === 3))
@@ -183,22 +182,19 @@ await t.test('one trace leads from the request to the last attempt', async (t) =
   t.notMatch(receiver.requests.map(({ head }) => head).join(), CANARIES.state)
 })
 
-await t.test('a publication lies within its request, to less than a millisecond', async (t) => {
+await t.test('a publication lies within its request', async (t) => {
   const traces = Array.from({ length: 100 }, newTrace)
   for (const traceId of traces) {
     await publish({ traceparent: printTraceparent({ traceId, spanId: newSpan(), flags: 1 }) })
   }
-  const pairOf = (traceId: string) => {
-    const spans = spansOf(traceId)
+  // With those of both attempts: what the next test counts at its receiver is its own.
+  await until('their spans are collected', () =>
+    traces.every((traceId) => spansOf(traceId).length >= 4),
+  )
+  const outside = traces.map(spansOf).filter((spans) => {
     const [request, commit] = ['POST /v1/events', 'publish'].map((name) =>
       spans.find((span) => span.name === name),
     )
-    return { request, commit }
-  }
-  await until('their spans are collected', () =>
-    traces.every((traceId) => pairOf(traceId).request && pairOf(traceId).commit),
-  )
-  const outside = traces.map(pairOf).filter(({ request, commit }) => {
     if (request === undefined || commit === undefined) return true
     return commit.start < request.start || commit.end > request.end
   })
