@@ -28,8 +28,9 @@ const FIRST_SERVER_ERROR = 500
 type SpanClock = () => number
 
 /**
- * Reads the wall clock once: a clock that is set meanwhile changes no duration. The SDK truncates the start of each
- * span to a whole millisecond, so that a span could end after the one that contains it.
+ * The clock of a span and of those within it. It reads the wall clock once, so that setting that one changes no
+ * duration. The SDK's own truncates the start of each span to a whole millisecond: one could end after the span that
+ * contains it.
  */
 function startClock(): SpanClock {
   const offset = Date.now() - performance.now()
@@ -43,7 +44,7 @@ function startClock(): SpanClock {
 export function createTracing(api: typeof OpenTelemetry, version: string): ProcessTracing {
   const { context, trace, createContextKey, SpanKind, SpanStatusCode, ROOT_CONTEXT } = api
   const tracer = trace.getTracer('keyhook', version)
-  /** The clock of a request, for the spans within it. */
+  /** Where a context has the clock of its spans. */
   const CLOCK = createContextKey('keyhook.clock')
 
   /** Without the caller's `tracestate` and baggage: they are of any size and content. */
