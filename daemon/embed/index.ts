@@ -277,9 +277,8 @@ function assemble(opened: Opened, { config, log, served, database, tracing }: Se
   return {
     platform,
     keys: {
-      async verify(...args: readonly unknown[]) {
-        const [value, given] = args
-        if (args.length > 2) throw new TypeError('keys.verify: takes (value, requirement)')
+      async verify(value: unknown, given: unknown, ...more: readonly unknown[]) {
+        if (more.length > 0) throw new TypeError('keys.verify: takes (value, requirement)')
         const need = given === undefined ? undefined : toNeed(readRequirement(given))
         if (isMissing(value)) throw kernelError('missing_credentials')
         if (need === undefined) throw nothingRequired()

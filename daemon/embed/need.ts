@@ -1,4 +1,3 @@
-import type { RequiredScope } from '../../lib/scope/cover.ts'
 import { requiredScope } from '../../lib/scope/cover.ts'
 import type { ScopeUniverse } from '../../lib/scope/syntax.ts'
 import type { Need, Requirement } from '../families/keys/need.ts'
@@ -11,22 +10,24 @@ import { isDeclared, undeclaredScope } from '../families/keys/need.ts'
  * The result throws a TypeError for an undeclared scope, which no key can hold.
  */
 export function createNeeds(universe: ScopeUniverse): (requirement: Requirement) => Need {
-  const declared = new Map<string, RequiredScope>()
+  /** Needs of one scope each. */
+  const needs = new Map<string, Need>()
 
-  function judge(scope: string): RequiredScope {
+  function judge(scope: string): Need {
     if (!isDeclared(scope, universe)) {
       throw new TypeError(
         `keys.verify: ${undeclaredScope(scope, universe)} createKeyhook declares more with scopes`,
       )
     }
-    const required = requiredScope(scope, universe)
-    declared.set(scope, required)
-    return required
+    const need = { scopes: [requiredScope(scope, universe)] }
+    needs.set(scope, need)
+    return need
   }
 
-  const read = (scope: string): RequiredScope => declared.get(scope) ?? judge(scope)
-  return ({ scope, scopes, app }) =>
-    typeof scope === 'string'
-      ? { scopes: [read(scope)], app }
-      : { scopes: scopes?.map(read) ?? [], app }
+  const needOf = (scope: string): Need => needs.get(scope) ?? judge(scope)
+  return ({ scope, scopes, app }) => {
+    if (typeof scope === 'string' && app === undefined) return needOf(scope)
+    const all = typeof scope === 'string' ? [scope] : (scopes ?? [])
+    return { scopes: all.flatMap((one) => needOf(one).scopes), app }
+  }
 }

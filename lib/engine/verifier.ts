@@ -1,7 +1,7 @@
 import { kernelError } from '../errors.ts'
 import type { Authority } from '../grant/authority.ts'
 import { effectiveAuthority } from '../grant/authority.ts'
-import { hashToken, isToken, isTokenLike } from '../key/token.ts'
+import { digestToken, hashToken, isToken, isTokenLike } from '../key/token.ts'
 import type { KeySecret, SecretStatus } from '../key/lifecycle.ts'
 import { secretStatus } from '../key/lifecycle.ts'
 import type { KeyChain, KeyRecord } from '../key/record.ts'
@@ -92,22 +92,22 @@ export function createVerifier(options: {
   const counts = options.counts ?? { cache: 0, store: 0 }
   const maxEntries = options.maxEntries ?? MAX_ENTRIES
   const entries = new LruCache<Entry>({ max: maxEntries, dispose: unindex })
-  /** Cached hashes by the cache keys of their entries. */
-  const hashesByKey = new Map<string, Set<string>>()
+  /** Digests of cached values by the cache keys of their entries. */
+  const digestsByKey = new Map<string, Set<string>>()
   let uses = new Map<string, Instant>()
   /** The uses of the last `takeUses`, which are being written. */
   let taken: ReadonlyMap<string, Instant> = new Map()
   let generation = 0
 
   /** Checks the changes in the same tick, so that it misses none that was acknowledged before. */
-  const lookUp = (hash: string): Entry | undefined =>
-    changes.isCurrent() ? entries.get(hash) : undefined
+  const lookUp = (digest: string): Entry | undefined =>
+    changes.isCurrent() ? entries.get(digest) : undefined
 
-  /** Checks the checksum only here: a cached hash implies it, and it costs more than the hash. */
-  async function fill(hash: string, value: string): Promise<VerifiedKey> {
+  /** Checks the checksum only here: a cached digest implies it, and it costs more than the digest. */
+  async function fill(digest: string, value: string): Promise<VerifiedKey> {
     if (!isToken(prefix, value)) throw kernelError('invalid_key')
     const before = generation
-    const chain = await readChain(hash)
+    const chain = await readChain(hashToken(value))
     const key = chain?.chain.at(-1)
     if (chain === undefined || key === undefined) throw kernelError('invalid_key')
     const verified = verifiedBy(chain, key)
@@ -116,7 +116,7 @@ export function createVerifier(options: {
       refusals: refusalsOf(chain, key),
       verified,
     }
-    if (generation === before) cache(hash, entry)
+    if (generation === before) cache(digest, entry)
     judge(entry)
     return verified
   }
@@ -129,30 +129,30 @@ export function createVerifier(options: {
     }
   }
 
-  function cache(hash: string, entry: Entry): void {
-    entries.set(hash, entry)
+  function cache(digest: string, entry: Entry): void {
+    entries.set(digest, entry)
     for (const cacheKey of entry.cacheKeys) {
-      const hashes = hashesByKey.get(cacheKey)
-      if (hashes === undefined) hashesByKey.set(cacheKey, new Set([hash]))
-      else hashes.add(hash)
+      const digests = digestsByKey.get(cacheKey)
+      if (digests === undefined) digestsByKey.set(cacheKey, new Set([digest]))
+      else digests.add(digest)
     }
   }
 
   /** Called by the cache for every evicted entry. */
-  function unindex(entry: Entry, hash: string): void {
+  function unindex(entry: Entry, digest: string): void {
     for (const cacheKey of entry.cacheKeys) {
-      const hashes = hashesByKey.get(cacheKey)
-      hashes?.delete(hash)
-      if (hashes?.size === 0) hashesByKey.delete(cacheKey)
+      const digests = digestsByKey.get(cacheKey)
+      digests?.delete(digest)
+      if (digests?.size === 0) digestsByKey.delete(cacheKey)
     }
   }
 
   function drop(change: Change | 'all'): void {
     generation++
     if (change === 'all') {
-      hashesByKey.clear()
+      digestsByKey.clear()
       entries.clear()
-    } else for (const hash of hashesByKey.get(cacheKeyOf(change)) ?? []) entries.delete(hash)
+    } else for (const digest of digestsByKey.get(cacheKeyOf(change)) ?? []) entries.delete(digest)
   }
 
   changes.listen(drop)
@@ -175,7 +175,7 @@ export function createVerifier(options: {
 
   function verifyCached(value: string): VerifiedKey | undefined {
     if (!isTokenLike(prefix, value)) throw kernelError('invalid_key')
-    const cached = lookUp(hashToken(value))
+    const cached = lookUp(digestToken(value))
     if (cached === undefined) return undefined
     counts.cache += 1
     return judge(cached)
@@ -187,7 +187,7 @@ export function createVerifier(options: {
       const cached = verifyCached(value)
       if (cached !== undefined) return cached
       counts.store += 1
-      return fill(hashToken(value), value)
+      return fill(digestToken(value), value)
     },
     cacheVersion: () => (changes.isCurrent() ? generation : undefined),
     takeUses() {

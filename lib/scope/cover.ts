@@ -52,13 +52,17 @@ export function requiredScope(text: string, universe: ScopeUniverse): RequiredSc
  * allows(readScopes('*:read'), requiredScope('apps:read', universe)) // true
  */
 export function allows(holder: ScopeSet, required: RequiredScope): boolean {
-  const patterns = known.get(required) ?? patternsCovering(required)
-  // Bounded: required scopes are declared by operations.
-  known.set(required, patterns)
-  return holdsAny(holder, patterns)
+  return holdsAny(holder, known.get(required) ?? keepPatterns(required))
 }
 
+/** Bounded: required scopes are declared by operations. */
 const known = new Map<RequiredScope, readonly string[]>()
+
+function keepPatterns(required: RequiredScope): readonly string[] {
+  const patterns = patternsCovering(required)
+  known.set(required, patterns)
+  return patterns
+}
 
 function holdsAny(holder: readonly string[], patterns: readonly string[]): boolean {
   return patterns.some((pattern) => holder.includes(pattern))
