@@ -7,6 +7,7 @@ import type { AnyCall } from './perform.ts'
 import { abandonedBy, onResponseEnd } from './response-end.ts'
 import type { AdmissionSteps } from './middleware/admit.ts'
 import type { CallContext } from './call-context.ts'
+import { clearBody } from './state.ts'
 import { tooManyBytes } from './traffic.ts'
 
 /** Characters of a client's name that are kept. */
@@ -28,7 +29,7 @@ export function toCall(
   { stillAdmits, confirm }: Pick<AdmissionSteps, 'stillAdmits' | 'confirm'>,
 ): AnyCall {
   const { principal, params, query, body, bodyText, parts, requestId, address, report } = ctx.state
-  return {
+  const call: Mutable<AnyCall> = {
     platform,
     principal: principal as Principal,
     params: params as never,
@@ -62,13 +63,21 @@ export function toCall(
       const refusal = ctx.state.chargeCopy?.(bytes)
       if (refusal !== undefined) throw refusal
     },
+    releaseBody: () => {
+      clearBody(ctx.state)
+      call.body = undefined as never
+      call.bodyText = ''
+    },
     countRefusal: () => ctx.state.countRefusal?.(),
     abandoned: () => abandonedBy(ctx.req, ctx.res),
     waiting: () => waitingOf(ctx),
     admit: () => stillAdmits(ctx),
     confirm: (tx, now) => confirm(tx, principal, now),
   }
+  return call
 }
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 function setCookie(
   { cookies }: CallContext,

@@ -57,6 +57,11 @@ export interface Call<Input extends OperationInput = OperationInput, Prepared = 
    * @throws KeyhookError `rate_limited`
    */
   charge(bytes: number): void
+  /**
+   * Frees `body` and `bodyText`, which are empty from now on: call it once they were read, before a wait
+   * that many requests share.
+   */
+  releaseBody(): void
   /** Call it once when a successful response contains refusals: the request pays for them. */
   countRefusal(): void
   /**

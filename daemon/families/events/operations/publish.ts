@@ -5,6 +5,7 @@ import type { Call } from '../../../operations/call.ts'
 import { operation } from '../../../operations/operation.ts'
 import { boundDeliveries } from '../deliveries.ts'
 import { declaredTypes, judgeBatch, judgeOne, toAnswer } from '../publish.ts'
+import type { Judged } from '../refusals.ts'
 import { isEvent, isRefusal, printRefusals, toError } from '../refusals.ts'
 import type { AcceptedEvent } from '../schema.ts'
 import {
@@ -55,8 +56,12 @@ export const publishEvents = operation({
   documented: { body: publishedEvent, output: acceptedEvent },
   example: { body: ONE, response: ACCEPTED },
   command: 'event publish',
-  run: (call) =>
-    'events' in call.body ? publishAll(call, call.body) : publishOne(call, call.body),
+  async run(call) {
+    const types = await declaredTypes(call)
+    return 'events' in call.body
+      ? publishAll(call, judgeBatch(call, call.body.events, types))
+      : publishOne(call, judgeOne(call, call.body, types))
+  },
 })
 
 export const publishBatch = operation({
@@ -69,19 +74,19 @@ export const publishBatch = operation({
   output: batchAnswer,
   documented: { body: publishedBatch, output: documentedBatchAnswer },
   example: { body: { events: [ONE] }, response: { data: [ACCEPTED] } },
-  run: (call) => publishAll(call, call.body),
+  async run(call) {
+    const types = await declaredTypes(call)
+    return publishAll(call, judgeBatch(call, call.body.events, types))
+  },
 })
 
-type Publishing = Parameters<typeof declaredTypes>[0] &
+type Publishing = Parameters<typeof boundDeliveries>[0] &
   Parameters<typeof commit>[0] &
-  Pick<Call, 'countRefusal'>
+  Pick<Call, 'countRefusal' | 'releaseBody'>
 
-async function publishOne(
-  call: Publishing,
-  body: z.output<typeof publishedEvent>,
-): Promise<AcceptedEvent> {
-  const judged = judgeOne(call, body, await declaredTypes(call))
+async function publishOne(call: Publishing, judged: Judged): Promise<AcceptedEvent> {
   if (isRefusal(judged)) throw toError(judged)
+  call.releaseBody()
   const [outcome] = await commit(call, [judged])
   const answer = toAnswer(judged, outcome)
   if (isRefusal(answer)) throw toError(answer)
@@ -90,12 +95,15 @@ async function publishOne(
 
 async function publishAll(
   call: Publishing,
-  { events }: z.output<typeof publishedBatch>,
+  judged: readonly Judged[],
 ): Promise<z.input<typeof batchAnswer>> {
-  const types = await declaredTypes(call)
-  const judged = await boundDeliveries(call, judgeBatch(call, events, types))
-  const outcomes = (await commit(call, judged.filter(isEvent))).values()
-  const answers = judged.map((one) => (isRefusal(one) ? one : toAnswer(one, outcomes.next().value)))
+  // The values of a parsed body that wait for a commit would cost more to collect than to parse.
+  call.releaseBody()
+  const bounded = await boundDeliveries(call, judged)
+  const outcomes = (await commit(call, bounded.filter(isEvent))).values()
+  const answers = bounded.map((one) =>
+    isRefusal(one) ? one : toAnswer(one, outcomes.next().value),
+  )
   if (answers.some(isRefusal)) call.countRefusal()
   return { data: [...printRefusals(answers)] }
 }
