@@ -22,6 +22,9 @@ export function clientOf(name: string): string | null {
   return kept === '' ? null : kept
 }
 
+/** A call whose body can be released. */
+type Releasable = Omit<AnyCall, 'body' | 'bodyText'> & { body: never; bodyText: string }
+
 /** Builds the call of an admitted request for its operation. */
 export function toCall(
   ctx: CallContext,
@@ -29,7 +32,7 @@ export function toCall(
   { stillAdmits, confirm }: Pick<AdmissionSteps, 'stillAdmits' | 'confirm'>,
 ): AnyCall {
   const { principal, params, query, body, bodyText, parts, requestId, address, report } = ctx.state
-  const call: Mutable<AnyCall> = {
+  const call: Releasable = {
     platform,
     principal: principal as Principal,
     params: params as never,
@@ -64,6 +67,7 @@ export function toCall(
       if (refusal !== undefined) throw refusal
     },
     releaseBody: () => {
+      // Its lease stays: the events that wait have about as many bytes.
       clearBody(ctx.state)
       call.body = undefined as never
       call.bodyText = ''
@@ -76,8 +80,6 @@ export function toCall(
   }
   return call
 }
-
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 function setCookie(
   { cookies }: CallContext,

@@ -1,7 +1,7 @@
 import { KeyhookError } from '../../lib/errors.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { PlatformTx } from '../../plugins/platform/contract.ts'
-import type { Call, OwnCall } from '../operations/call.ts'
+import type { Call, OwnCall, PublishCall } from '../operations/call.ts'
 import type { Effect, Operation } from '../operations/operation.ts'
 import type { GivenPart } from '../operations/parts.ts'
 import { httpError } from '../operations/errors.ts'
@@ -28,8 +28,9 @@ export type AnyCall = Omit<Call, 'params' | 'query' | 'body' | 'prepared'> & {
   readonly query: never
   readonly body: never
   readonly prepared: undefined
-  /** An operation that publishes gets the call as it is, without a copy for each event. */
+  /** An operation that publishes gets the call as it is, without a copy; `releaseBody` depends on it. */
   readonly tx: undefined
+  readonly releaseBody: PublishCall['releaseBody']
   /**
    * Refuses a caller that may no longer do this, read in a unit of work.
    *

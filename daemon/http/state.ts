@@ -71,7 +71,7 @@ export interface RequestState {
   query: Readonly<Record<string, unknown>>
 }
 
-/** Frees a body whose lease ends: a response that waits for its reader would keep it in memory. */
+/** Frees a body that is no longer needed; its lease is released separately. */
 export function clearBody(state: RequestState): void {
   state.bodyText = ''
   state.body = undefined

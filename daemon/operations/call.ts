@@ -57,11 +57,6 @@ export interface Call<Input extends OperationInput = OperationInput, Prepared = 
    * @throws KeyhookError `rate_limited`
    */
   charge(bytes: number): void
-  /**
-   * Frees `body` and `bodyText`, which are empty from now on: call it once they were read, before a wait
-   * that many requests share.
-   */
-  releaseBody(): void
   /** Call it once when a successful response contains refusals: the request pays for them. */
   countRefusal(): void
   /**
@@ -94,6 +89,11 @@ export interface WriteCall<
 /** A call that joins the outbox's group commit by itself, or runs in an existing unit of work. */
 export interface PublishCall<Input extends OperationInput = OperationInput> extends Call<Input> {
   readonly tx: PlatformTx | undefined
+  /**
+   * Frees `body`, then undefined, and `bodyText`, then empty, before a wait that many requests share. Without
+   * effect on a copy of the call, as in a unit of work.
+   */
+  readonly releaseBody: () => void
 }
 
 /** A call that responds with server-sent events. */

@@ -52,8 +52,8 @@ export interface VerifierCounts {
 
 /** The cached result of a value, without its chain: there may be many refused values. */
 interface Entry {
-  /** Cache keys of the account and of the keys in the chain: a change of any invalidates the entry. */
-  readonly cacheKeys: readonly string[]
+  /** The account and the keys of the chain: a change of any invalidates the entry. */
+  readonly dependencies: readonly string[]
   /** The refusals with their beginnings; the first one that has begun applies. */
   readonly refusals: readonly Refusal[]
   /** Undefined after a refusal. */
@@ -92,8 +92,8 @@ export function createVerifier(options: {
   const counts = options.counts ?? { cache: 0, store: 0 }
   const maxEntries = options.maxEntries ?? MAX_ENTRIES
   const entries = new LruCache<Entry>({ max: maxEntries, dispose: unindex })
-  /** Digests of cached values by the cache keys of their entries. */
-  const digestsByKey = new Map<string, Set<string>>()
+  /** Digests of the cached values that depend on an account or a key. */
+  const digestsByDependency = new Map<string, Set<string>>()
   let uses = new Map<string, Instant>()
   /** The uses of the last `takeUses`, which are being written. */
   let taken: ReadonlyMap<string, Instant> = new Map()
@@ -104,7 +104,7 @@ export function createVerifier(options: {
     changes.isCurrent() ? entries.get(digest) : undefined
 
   /** Checks the checksum only here: a cached digest implies it, and it costs more than the digest. */
-  async function fill(digest: string, value: string): Promise<VerifiedKey> {
+  async function fill(value: string): Promise<VerifiedKey> {
     if (!isToken(prefix, value)) throw kernelError('invalid_key')
     const before = generation
     const chain = await readChain(hashToken(value))
@@ -112,11 +112,11 @@ export function createVerifier(options: {
     if (chain === undefined || key === undefined) throw kernelError('invalid_key')
     const verified = verifiedBy(chain, key)
     const entry: Entry = {
-      cacheKeys: cacheKeysOf(chain),
+      dependencies: dependenciesOf(chain),
       refusals: refusalsOf(chain, key),
       verified,
     }
-    if (generation === before) cache(digest, entry)
+    if (generation === before) cache(digestToken(value), entry)
     judge(entry)
     return verified
   }
@@ -131,28 +131,30 @@ export function createVerifier(options: {
 
   function cache(digest: string, entry: Entry): void {
     entries.set(digest, entry)
-    for (const cacheKey of entry.cacheKeys) {
-      const digests = digestsByKey.get(cacheKey)
-      if (digests === undefined) digestsByKey.set(cacheKey, new Set([digest]))
+    for (const dependency of entry.dependencies) {
+      const digests = digestsByDependency.get(dependency)
+      if (digests === undefined) digestsByDependency.set(dependency, new Set([digest]))
       else digests.add(digest)
     }
   }
 
   /** Called by the cache for every evicted entry. */
   function unindex(entry: Entry, digest: string): void {
-    for (const cacheKey of entry.cacheKeys) {
-      const digests = digestsByKey.get(cacheKey)
+    for (const dependency of entry.dependencies) {
+      const digests = digestsByDependency.get(dependency)
       digests?.delete(digest)
-      if (digests?.size === 0) digestsByKey.delete(cacheKey)
+      if (digests?.size === 0) digestsByDependency.delete(dependency)
     }
   }
 
   function drop(change: Change | 'all'): void {
     generation++
     if (change === 'all') {
-      digestsByKey.clear()
+      digestsByDependency.clear()
       entries.clear()
-    } else for (const digest of digestsByKey.get(cacheKeyOf(change)) ?? []) entries.delete(digest)
+    } else
+      for (const digest of digestsByDependency.get(dependencyOf(change)) ?? [])
+        entries.delete(digest)
   }
 
   changes.listen(drop)
@@ -187,7 +189,7 @@ export function createVerifier(options: {
       const cached = verifyCached(value)
       if (cached !== undefined) return cached
       counts.store += 1
-      return fill(digestToken(value), value)
+      return fill(value)
     },
     cacheVersion: () => (changes.isCurrent() ? generation : undefined),
     takeUses() {
@@ -199,12 +201,12 @@ export function createVerifier(options: {
   }
 }
 
-function cacheKeysOf({ account, chain }: KeyChain): readonly string[] {
+function dependenciesOf({ account, chain }: KeyChain): readonly string[] {
   const keys = chain.map(({ id }) => ({ kind: 'key', id }) as const)
-  return [{ kind: 'account', id: account.id } as const, ...keys].map(cacheKeyOf)
+  return [{ kind: 'account', id: account.id } as const, ...keys].map(dependencyOf)
 }
 
-function cacheKeyOf({ kind, id }: Change): string {
+function dependencyOf({ kind, id }: Change): string {
   return `${kind} ${id}`
 }
 

@@ -95,8 +95,11 @@ export function hashToken(value: string): string {
 }
 
 /**
- * The same SHA-256 as one character for each of its 32 bytes, for a cache in memory: V8 makes and finds it
- * in 0.4 us, and the hexadecimal digits in 0.5.
+ * The 32 bytes of `hashToken`, one character (U+0000 to U+00FF) each: a key for a cache in memory, which is
+ * found faster than hexadecimal digits. It is never stored.
+ *
+ * @example
+ * digestToken('abc').length // 32
  */
 export function digestToken(value: string): string {
   return hash('sha256', value, 'binary')

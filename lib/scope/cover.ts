@@ -42,8 +42,13 @@ export function requiredScope(text: string, universe: ScopeUniverse): RequiredSc
   if (text.includes('*') || parseScope(text, universe) === undefined) {
     throw new TypeError(`${JSON.stringify(text)} is not one declared family:action`)
   }
-  return text as RequiredScope
+  const scope = text as RequiredScope
+  if (!patternsByScope.has(scope)) patternsByScope.set(scope, patternsCovering(scope))
+  return scope
 }
+
+/** Bounded: only declared scopes get in. */
+const patternsByScope = new Map<RequiredScope, readonly string[]>()
 
 /**
  * Whether a set satisfies a required scope. Write does not imply read.
@@ -52,16 +57,7 @@ export function requiredScope(text: string, universe: ScopeUniverse): RequiredSc
  * allows(readScopes('*:read'), requiredScope('apps:read', universe)) // true
  */
 export function allows(holder: ScopeSet, required: RequiredScope): boolean {
-  return holdsAny(holder, known.get(required) ?? keepPatterns(required))
-}
-
-/** Bounded: required scopes are declared by operations. */
-const known = new Map<RequiredScope, readonly string[]>()
-
-function keepPatterns(required: RequiredScope): readonly string[] {
-  const patterns = patternsCovering(required)
-  known.set(required, patterns)
-  return patterns
+  return holdsAny(holder, patternsByScope.get(required) ?? patternsCovering(required))
 }
 
 function holdsAny(holder: readonly string[], patterns: readonly string[]): boolean {

@@ -35,6 +35,26 @@ await t.test('a misspelt scope in a requirement is a mistake of the program', as
   t.strictSame([...authority.scopes], ['orders:*'])
 })
 
+await t.test('what one call requires changes nothing for the next', async (t) => {
+  const { key } = await account.keys.create({
+    name: 'pinned',
+    scopes: ['orders:read'],
+    apps: ['app00001'],
+  })
+  const requireApp = (app: string) => keyhook.keys.verify(key, { scope: 'orders:read', app })
+  await t.rejects(requireApp('app00002'), { code: 'app_not_found' })
+  await t.resolves(keyhook.keys.verify(key, { scope: 'orders:read' }))
+  await t.rejects(requireApp('app00002'), { code: 'app_not_found' })
+  await t.resolves(requireApp('app00001'))
+  for (const attempt of ['first', 'second']) {
+    const refusal = await keyhook.keys
+      .verify(key, { scope: 'orders:write' })
+      .catch((cause) => cause)
+    t.match(refusal, { code: 'insufficient_scope' }, attempt)
+    refusal.details.required_scopes.length = 0
+  }
+})
+
 await t.test(
   'a database that Keyhook cannot use is refused by its kind, without the password',
   async (t) => {

@@ -14,7 +14,7 @@ import {
   utf8,
 } from '../../lib/internal/bytes.ts'
 import { crc32 } from '../../lib/internal/crc32.ts'
-import { hashToken, isToken, mintToken } from '../../lib/key/token.ts'
+import { digestToken, hashToken, isToken, mintToken } from '../../lib/key/token.ts'
 import { DEFAULT_KEY_PREFIX } from '../support/key-prefix.ts'
 import type { KeySecret, KeyTimes } from '../../lib/key/lifecycle.ts'
 import {
@@ -142,6 +142,14 @@ await t.test('the stored hash is SHA-256 of the whole value, in lower-case hex',
   fc.assert(
     fc.property(fc.string(), (text) => {
       return hashToken(text) === createHash('sha256').update(text, 'utf8').digest('hex')
+    }),
+  )
+})
+
+await t.test('the key of a cache has every byte of the hash', async () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      return Buffer.from(digestToken(text), 'latin1').toString('hex') === hashToken(text)
     }),
   )
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { NewEvent, PublishOutcome } from '../../../../lib/engine/ports.ts'
 import type { StoreTx } from '../../../../plugins/store/contract.ts'
-import type { Call } from '../../../operations/call.ts'
+import type { PublishCall } from '../../../operations/call.ts'
 import { operation } from '../../../operations/operation.ts'
 import { boundDeliveries } from '../deliveries.ts'
 import { declaredTypes, judgeBatch, judgeOne, toAnswer } from '../publish.ts'
@@ -58,6 +58,7 @@ export const publishEvents = operation({
   command: 'event publish',
   async run(call) {
     const types = await declaredTypes(call)
+    // Judged here: an async function that waits for the commit would keep a body that it was passed.
     return 'events' in call.body
       ? publishAll(call, judgeBatch(call, call.body.events, types))
       : publishOne(call, judgeOne(call, call.body, types))
@@ -80,13 +81,12 @@ export const publishBatch = operation({
   },
 })
 
-type Publishing = Parameters<typeof boundDeliveries>[0] &
-  Parameters<typeof commit>[0] &
-  Pick<Call, 'countRefusal' | 'releaseBody'>
+type Publishing = Pick<PublishCall, 'platform' | 'principal' | 'countRefusal' | 'releaseBody'> & {
+  readonly tx: StoreTx | undefined
+}
 
 async function publishOne(call: Publishing, judged: Judged): Promise<AcceptedEvent> {
   if (isRefusal(judged)) throw toError(judged)
-  call.releaseBody()
   const [outcome] = await commit(call, [judged])
   const answer = toAnswer(judged, outcome)
   if (isRefusal(answer)) throw toError(answer)
@@ -97,8 +97,6 @@ async function publishAll(
   call: Publishing,
   judged: readonly Judged[],
 ): Promise<z.input<typeof batchAnswer>> {
-  // The values of a parsed body that wait for a commit would cost more to collect than to parse.
-  call.releaseBody()
   const bounded = await boundDeliveries(call, judged)
   const outcomes = (await commit(call, bounded.filter(isEvent))).values()
   const answers = bounded.map((one) =>
@@ -110,8 +108,11 @@ async function publishAll(
 
 /** One outcome per event, in order, after the commit. */
 function commit(
-  { platform: { engine }, tx }: Pick<Call, 'platform'> & { readonly tx: StoreTx | undefined },
+  { platform: { engine }, tx, releaseBody }: Publishing,
   events: readonly NewEvent[],
 ): Promise<readonly PublishOutcome[]> {
-  return tx === undefined ? engine.outbox.publish(events) : engine.publishIn(tx, events)
+  if (tx !== undefined) return engine.publishIn(tx, events)
+  // Dozens of requests wait for one commit, and each garbage collection would copy their bodies.
+  releaseBody()
+  return engine.outbox.publish(events)
 }
