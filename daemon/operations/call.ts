@@ -90,8 +90,8 @@ export interface WriteCall<
 export interface PublishCall<Input extends OperationInput = OperationInput> extends Call<Input> {
   readonly tx: PlatformTx | undefined
   /**
-   * Frees `body`, then undefined, and `bodyText`, then empty, before a wait that many requests share. Without
-   * effect on a copy of the call, as in a unit of work.
+   * Frees the body before a wait that many requests share: `body` is undefined from then on, and `bodyText`
+   * empty. A copy of the call keeps both, as in a unit of work.
    */
   readonly releaseBody: () => void
 }
