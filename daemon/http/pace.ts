@@ -2,6 +2,7 @@ import type { Clock } from '../../lib/engine/ports.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 import { LEAST_PACE, MAX_WAIT } from '../limits/amounts.ts'
+import type { ListNode } from '../limits/linked-list.ts'
 import { LinkedList } from '../limits/linked-list.ts'
 
 /** Interval between checks of transfers. */
@@ -102,8 +103,9 @@ export interface Swept {
 
 /** One timer for everything in progress: a timer per request would be expensive. */
 export interface Sweep {
-  /** Adds an entry, and returns a function that removes it; idempotent. */
-  add(item: Swept): () => void
+  add(item: Swept): ListNode<Swept>
+  /** Removes an entry; idempotent. */
+  remove(node: ListNode<Swept>): void
 }
 
 /** Checks every entry that was added and not removed, at the interval. */
@@ -126,9 +128,12 @@ export function createSweep(clock: Pick<Clock, 'after' | 'steady'>, every: Milli
 
   return {
     add(item) {
-      const remove = items.add(item)
+      const node = items.add(item)
       arm()
-      return remove
+      return node
+    },
+    remove(node) {
+      items.remove(node)
     },
   }
 }

@@ -12,7 +12,7 @@ import {
   RESPONSE_BYTES,
 } from '../limits/amounts.ts'
 import type { Principal } from '../authority/principal.ts'
-import type { FairPool } from '../limits/fair-pool.ts'
+import type { FairPool, Lease } from '../limits/fair-pool.ts'
 import { createFairPool } from '../limits/fair-pool.ts'
 import type { FairQueue } from '../queues/fair-queue.ts'
 import { createFairQueue } from '../queues/fair-queue.ts'
@@ -135,10 +135,30 @@ export function leaseBody(
   const { bodies } = poolsFor(principal, traffic)
   const lease = bodies.take(holderOf(principal, address), announced, evict)
   if (lease === undefined) throw tooManyBytes()
-  return {
-    add: (bytes) => announced > 0 || lease.add(bytes),
-    keep: lease.keep,
-    offer: lease.offer,
-    release: lease.release,
+  return announced > 0 ? new AnnouncedBody(lease) : lease
+}
+
+/** The lease of a body whose bytes were taken by its announced length. */
+class AnnouncedBody implements BodyLease {
+  readonly #lease: Lease
+
+  constructor(lease: Lease) {
+    this.#lease = lease
+  }
+
+  add(): boolean {
+    return true
+  }
+
+  keep(): void {
+    this.#lease.keep()
+  }
+
+  offer(evict: () => void): void {
+    this.#lease.offer(evict)
+  }
+
+  release(): void {
+    this.#lease.release()
   }
 }

@@ -1,3 +1,4 @@
+import type { ListNode } from './linked-list.ts'
 import { LinkedList } from './linked-list.ts'
 
 /** A part of a pool that a holder has. */
@@ -40,21 +41,11 @@ export interface FairPool {
   take(holder: string, amount: number, evict: () => void): Lease | undefined
 }
 
-interface Held {
-  amount: number
-  isKept: boolean
-  evict: () => void
-  /** Removes it from the leases of its holder; undefined while it is not one of them. */
-  leave: (() => void) | undefined
-}
-
 interface Holder {
   total: number
   /** In the order in which they were taken. */
-  readonly leases: LinkedList<Held>
+  readonly leases: LinkedList<PoolLease>
 }
-
-type Victims = readonly (readonly [holder: string, lease: Held])[]
 
 function heaviestOf(totals: ReadonlyMap<string, number>): readonly [string, number] {
   let heaviest: readonly [string, number] = ['', 0]
@@ -62,7 +53,7 @@ function heaviestOf(totals: ReadonlyMap<string, number>): readonly [string, numb
   return heaviest
 }
 
-function evictableOf(leases: Iterable<Held>): Held[] {
+function evictableOf(leases: Iterable<PoolLease>): PoolLease[] {
   return [...leases].filter(({ amount, isKept }) => amount > 0 && !isKept)
 }
 
@@ -71,21 +62,22 @@ function evictableOf(leases: Iterable<Held>): Held[] {
  * const streams = createFairPool({ limit: 2000 })
  * const lease = streams.take(accountId, 1, () => stream.destroy())
  * if (lease === undefined) throw httpError('too_many_streams')
- * stream.once('close', lease.release)
+ * stream.once('close', () => lease.release())
  */
 export function createFairPool({ limit, each = limit }: FairPoolOptions): FairPool {
   const holders = new Map<string, Holder>()
   let used = 0
 
-  /** Takes `amount` more for `held`, which may be new; evicts other leases when that is fair. */
-  function grow(name: string, held: Held, amount: number): boolean {
+  /** Takes `amount` more for a lease, which may be new; evicts other leases when that is fair. */
+  function grow(lease: PoolLease, amount: number): boolean {
+    const { holder: name } = lease
     const wanted = (holders.get(name)?.total ?? 0) + amount
     if (wanted > each) return false
     if (used + amount > limit && !makeRoom(name, wanted, used + amount - limit)) return false
     const holder = holderOf(name)
-    held.leave ??= holder.leases.add(held)
+    lease.node ??= holder.leases.add(lease)
     holder.total += amount
-    held.amount += amount
+    lease.amount += amount
     used += amount
     return true
   }
@@ -93,8 +85,8 @@ export function createFairPool({ limit, each = limit }: FairPoolOptions): FairPo
   /** Evicts leases of others; false, and nothing is evicted, when that would not be fair. */
   function makeRoom(name: string, wanted: number, needed: number): boolean {
     const victims = findVictims(name, wanted, needed)
-    for (const [victim, lease] of victims ?? []) {
-      drop(victim, lease)
+    for (const lease of victims ?? []) {
+      drop(lease)
       lease.evict()
     }
     return victims !== undefined
@@ -104,17 +96,21 @@ export function createFairPool({ limit, each = limit }: FairPoolOptions): FairPo
   function holderOf(name: string): Holder {
     const known = holders.get(name)
     if (known !== undefined) return known
-    const holder = { total: 0, leases: new LinkedList<Held>() }
+    const holder = { total: 0, leases: new LinkedList<PoolLease>() }
     holders.set(name, holder)
     return holder
   }
 
   /** Leases to evict so that `needed` becomes free; undefined when that would not be fair. */
-  function findVictims(name: string, wanted: number, needed: number): Victims | undefined {
-    const victims: [string, Held][] = []
+  function findVictims(
+    name: string,
+    wanted: number,
+    needed: number,
+  ): readonly PoolLease[] | undefined {
+    const victims: PoolLease[] = []
     const totals = new Map([...holders].map(([n, { total }]) => [n, total]))
     /** Leases of each victim that may still be chosen, the newest last. */
-    const evictable = new Map<string, Held[]>()
+    const evictable = new Map<string, PoolLease[]>()
     for (let freed = 0; freed < needed;) {
       const [heaviest, total] = heaviestOf(totals)
       if (heaviest === name || wanted >= total) return undefined
@@ -126,44 +122,72 @@ export function createFairPool({ limit, each = limit }: FairPoolOptions): FairPo
         totals.delete(heaviest)
         continue
       }
-      victims.push([heaviest, newest])
+      victims.push(newest)
       totals.set(heaviest, total - newest.amount)
       freed += newest.amount
     }
     return victims
   }
 
-  function drop(name: string, held: Held): void {
-    const holder = holders.get(name)
-    if (holder === undefined || held.leave === undefined) return
-    held.leave()
-    held.leave = undefined
-    holder.total -= held.amount
-    used -= held.amount
-    if (holder.leases.isEmpty) holders.delete(name)
+  function drop(lease: PoolLease): void {
+    const holder = holders.get(lease.holder)
+    if (holder === undefined || lease.node === undefined) return
+    holder.leases.remove(lease.node)
+    lease.node = undefined
+    holder.total -= lease.amount
+    used -= lease.amount
+    if (holder.leases.isEmpty) holders.delete(lease.holder)
   }
 
+  const pool = { grow, drop }
   return {
     get used() {
       return used
     },
     heldBy: (name) => holders.get(name)?.total ?? 0,
     take(name, amount, evict) {
-      const held: Held = { amount: 0, isKept: false, evict, leave: undefined }
-      if (!grow(name, held, amount)) return undefined
-      return {
-        add: (more) => held.leave !== undefined && grow(name, held, more),
-        keep: () => {
-          held.isKept = true
-        },
-        offer: (replaced) => {
-          held.isKept = false
-          held.evict = replaced
-        },
-        release: () => {
-          drop(name, held)
-        },
-      }
+      const lease = new PoolLease(pool, name, evict)
+      return grow(lease, amount) ? lease : undefined
     },
   }
+}
+
+/** A class: each request has several leases, and closures would be most of their memory. */
+class PoolLease implements Lease {
+  amount = 0
+  isKept = false
+  evict: () => void
+  /** Among the leases of its holder; undefined while it is not one of them. */
+  node: ListNode<PoolLease> | undefined
+  readonly holder: string
+  readonly #pool: LeaseOwner
+
+  constructor(pool: LeaseOwner, holder: string, evict: () => void) {
+    this.#pool = pool
+    this.holder = holder
+    this.evict = evict
+  }
+
+  add(amount: number): boolean {
+    return this.node !== undefined && this.#pool.grow(this, amount)
+  }
+
+  keep(): void {
+    this.isKept = true
+  }
+
+  offer(evict: () => void): void {
+    this.isKept = false
+    this.evict = evict
+  }
+
+  release(): void {
+    this.#pool.drop(this)
+  }
+}
+
+/** Operations of a pool that its leases call. */
+interface LeaseOwner {
+  grow(lease: PoolLease, amount: number): boolean
+  drop(lease: PoolLease): void
 }

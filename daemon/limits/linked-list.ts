@@ -1,7 +1,9 @@
-interface Node<T> {
+/** A value of a list; pass it to `remove`. */
+export interface ListNode<T> {
   readonly value: T
-  previous: Node<T> | undefined
-  next: Node<T> | undefined
+  previous: ListNode<T> | undefined
+  next: ListNode<T> | undefined
+  isLinked: boolean
 }
 
 /**
@@ -13,28 +15,40 @@ interface Node<T> {
  *
  * @example
  * const list = new LinkedList<string>()
- * const remove = list.add('a')
- * remove()
+ * const node = list.add('a')
+ * list.remove(node)
  * list.isEmpty // true
  */
 export class LinkedList<T> implements Iterable<T> {
-  #first: Node<T> | undefined
-  #last: Node<T> | undefined
+  #first: ListNode<T> | undefined
+  #last: ListNode<T> | undefined
 
   get isEmpty(): boolean {
     return this.#first === undefined
   }
 
-  /** Adds a value at the end, and returns a function that removes it; idempotent. */
-  add(value: T): () => void {
-    let node: Node<T> | undefined = { value, previous: this.#last, next: undefined }
+  /** Adds a value at the end. */
+  add(value: T): ListNode<T> {
+    const node: ListNode<T> = { value, previous: this.#last, next: undefined, isLinked: true }
     if (this.#last === undefined) this.#first = node
     else this.#last.next = node
     this.#last = node
-    return () => {
-      if (node !== undefined) this.#unlink(node)
-      node = undefined
-    }
+    return node
+  }
+
+  /**
+   * Removes a value; idempotent. A removed node must not keep its former neighbours in memory.
+   */
+  remove(node: ListNode<T>): void {
+    if (!node.isLinked) return
+    const { previous, next } = node
+    if (previous === undefined) this.#first = next
+    else previous.next = next
+    if (next === undefined) this.#last = previous
+    else next.previous = previous
+    node.previous = undefined
+    node.next = undefined
+    node.isLinked = false
   }
 
   /** The value that was given last may be removed meanwhile. */
@@ -45,16 +59,5 @@ export class LinkedList<T> implements Iterable<T> {
       yield value
       node = next
     }
-  }
-
-  /** A removed node must not keep its former neighbours in memory. */
-  #unlink(node: Node<T>): void {
-    const { previous, next } = node
-    if (previous === undefined) this.#first = next
-    else previous.next = next
-    if (next === undefined) this.#last = previous
-    else next.previous = previous
-    node.previous = undefined
-    node.next = undefined
   }
 }

@@ -98,10 +98,10 @@ export function createConnectionLimiter(options: ConnectionLimiterOptions): Conn
       const address = isProxy ? clientAddress(request, trustedProxies) : ''
       const lease = isProxy ? proxied.take(networkOf(address), 1, () => undefined) : undefined
       networks.setBusy(network, connection, true)
-      const leave = responses.add(response)
+      const node = responses.add(response)
       onResponseEnd(request, response, () => {
         lease?.release()
-        leave()
+        responses.remove(node)
         settle(connection)
       })
       if (isClosing || networks.isNearLimit(network)) response.shouldKeepAlive = false

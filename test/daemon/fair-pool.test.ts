@@ -143,15 +143,16 @@ await t.test(
   'a list keeps the order of what was added, wherever something is removed',
   async (t) => {
     const list = new LinkedList<number>()
-    const [first, , middle, , last] = [1, 2, 3, 4, 5].map((value) => list.add(value))
-    for (const remove of [middle, first, last]) remove?.()
-    middle?.()
-    const removeSix = list.add(6)
+    const [first, second, middle, , last] = [1, 2, 3, 4, 5].map((value) => list.add(value))
+    for (const node of [middle, first, last, middle]) if (node !== undefined) list.remove(node)
+    t.match(second, { previous: undefined, next: { value: 4 } })
+    t.same([middle?.previous, middle?.next], [undefined, undefined], 'it keeps no neighbours')
+    const six = list.add(6)
     t.same([...list], [2, 4, 6])
     const seen: number[] = []
     for (const value of list) {
       seen.push(value)
-      if (value === 6) removeSix()
+      if (value === 6) list.remove(six)
     }
     t.same(seen, [2, 4, 6])
     t.same([...list], [2, 4])
@@ -160,7 +161,7 @@ await t.test(
 
 await t.test('a list is empty once everything was removed', async (t) => {
   const list = new LinkedList<number>()
-  for (const remove of [1, 2].map((value) => list.add(value))) remove()
+  for (const node of [1, 2].map((value) => list.add(value))) list.remove(node)
   t.ok(list.isEmpty)
   list.add(3)
   t.same([...list], [3])

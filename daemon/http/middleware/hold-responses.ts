@@ -5,10 +5,12 @@ import { READS } from '../../operations/operation.ts'
 import type { Operation } from '../../operations/operation.ts'
 import { RESERVED_RESPONSE_BYTES } from '../../limits/amounts.ts'
 import type { Lease } from '../../limits/fair-pool.ts'
+import type { ListNode } from '../../limits/linked-list.ts'
 import { holderOf } from '../../authority/principal.ts'
 import { clientAddress } from '../client-address.ts'
 import { cutResponse, watchReader } from '../slow-readers.ts'
 import type { CallContext, CallStep } from '../call-context.ts'
+import type { Swept } from '../pace.ts'
 import type { Hold, RequestContext, Step } from '../state.ts'
 import type { Traffic } from '../traffic.ts'
 import { onResponseEnd } from '../response-end.ts'
@@ -136,7 +138,7 @@ class ResponseHold implements Hold {
   #hasStarted = false
   #isEvicted = false
   #hasEnded = false
-  #unwatch: (() => void) | undefined
+  #movingNode: ListNode<Swept> | undefined
 
   /** @throws KeyhookError `too_many_bytes` */
   constructor(ctx: CallContext, traffic: Traffic, isChange = false) {
@@ -161,7 +163,7 @@ class ResponseHold implements Hold {
   started(): void {
     if (this.#hasStarted || this.#hasEnded) return
     this.#hasStarted = true
-    this.#unwatch = this.#traffic.moving.add(this)
+    this.#movingNode = this.#traffic.moving.add(this)
   }
 
   /** Most sockets accept a response at once: only those that do not are watched. */
@@ -175,7 +177,7 @@ class ResponseHold implements Hold {
   end(): void {
     this.#hasEnded = true
     this.#lease.release()
-    this.#unwatch?.()
+    if (this.#movingNode !== undefined) this.#traffic.moving.remove(this.#movingNode)
   }
 
   /** Before anything is written, the next `reserve` is refused. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Next } from 'koa'
 import typeIs from 'type-is'
 import type { KeyhookError } from '../../../lib/errors.ts'
 import { fromUtf8 } from '../../../lib/internal/bytes.ts'
@@ -46,11 +47,7 @@ export function readBody(
     else await parseInTurn(ctx, traffic, bytes)
   }
 
-  return async function readBody(ctx, next) {
-    ctx.state.bodyText = ''
-    ctx.state.body = undefined
-    ctx.state.bodyLease = undefined
-    if (!mayHaveBody(ctx.req)) return next()
+  async function receiveThenNext(ctx: RequestContext, next: Next): Promise<unknown> {
     const body = new BodyReader(ctx.req, limit, ctx.state.chargeBody)
     let lease: BodyLease | undefined
     try {
@@ -67,6 +64,14 @@ export function readBody(
       // The rest of the body is not read, so no further request can use the connection.
       if (!ctx.req.complete) ctx.set('Connection', 'close')
     }
+  }
+
+  // Not async: without a body it adds no promise.
+  return function readBody(ctx, next) {
+    ctx.state.bodyText = ''
+    ctx.state.body = undefined
+    ctx.state.bodyLease = undefined
+    return mayHaveBody(ctx.req) ? receiveThenNext(ctx, next) : next()
   }
 }
 
@@ -200,10 +205,10 @@ class BodyReader implements Swept {
     if (req.readableEnded) return Promise.reject(httpError('body_consumed'))
     if (req.destroyed) return Promise.reject(httpError('request_abandoned'))
     this.#looked = clock.steady()
-    const unwatch = moving.add(this)
+    const node = moving.add(this)
     return new Promise((resolve, reject) => {
       this.#refused = (cause) => {
-        unwatch()
+        moving.remove(node)
         reject(cause)
       }
       req.on('data', (chunk: Buffer) => {
@@ -212,13 +217,13 @@ class BodyReader implements Swept {
       req.once('end', () => {
         if (this.#isOver) return
         this.#isOver = true
-        unwatch()
+        moving.remove(node)
         const [first = NOTHING] = this.#chunks
         resolve(this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : first)
         this.#chunks = []
       })
       req.once('error', (cause) => {
-        unwatch()
+        moving.remove(node)
         reject(cause)
       })
       req.once('aborted', () => {
@@ -246,13 +251,17 @@ const MAX_DRAINED = 64 * 1024
 
 /** Closes the connection after a response that was sent before its request's body, such as a 401. */
 export function closeUnread(): Step {
-  return async function closeUnread(ctx, next) {
-    if (isShort(ctx.req)) return next()
-    try {
-      return await next()
-    } finally {
-      if (!ctx.req.complete && !ctx.headerSent) ctx.set('Connection', 'close')
-    }
+  // Not async: a short body adds no promise.
+  return function closeUnread(ctx, next) {
+    return isShort(ctx.req) ? next() : closeAfterUnread(ctx, next)
+  }
+}
+
+async function closeAfterUnread(ctx: RequestContext, next: Next): Promise<unknown> {
+  try {
+    return await next()
+  } finally {
+    if (!ctx.req.complete && !ctx.headerSent) ctx.set('Connection', 'close')
   }
 }
 
