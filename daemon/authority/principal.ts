@@ -93,11 +93,23 @@ export function isAccountId(text: unknown): text is string {
   return typeof text === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(text)
 }
 
-/** Name that requests are counted under: a key, a user, a session of the portal, the operator, or an anonymous caller's network. */
-export function callerOf(principal: Principal | undefined, ip: string): string {
-  if (principal === undefined) return `network ${networkOf(ip)}`
+/** A caller that requests are counted for. */
+export interface CountedCaller {
+  readonly type: Principal['type'] | 'network'
+  readonly id: string
+}
+
+/** The key, user, session of the portal, operator or anonymous network that a request is counted for. */
+export function callerOf(principal: Principal | undefined, ip: string): CountedCaller {
+  if (principal === undefined) return { type: 'network', id: networkOf(ip) }
   const { type, id } = creatorOf(principal)
-  return `${type} ${id ?? principal.account_id ?? ''}`
+  return { type, id: id ?? principal.account_id ?? '' }
+}
+
+/** Type and id of a caller, joined by a space. */
+export function callerName(principal: Principal | undefined, ip: string): string {
+  const { type, id } = callerOf(principal, ip)
+  return `${type} ${id}`
 }
 
 /** The account whose share a key, a user or a session of the portal uses; undefined for the operator. */
@@ -105,10 +117,12 @@ export function memberAccountOf(principal: Principal | undefined): string | unde
   return principal === undefined || principal.type === 'operator' ? undefined : principal.account_id
 }
 
-/** Name that shares of the process are counted under: the account of its members, else the caller. */
+/**
+ * Name that shares of the process are counted under: the id of an account for its members, else the caller, whose
+ * name contains a space and so is no account's.
+ */
 export function holderOf(principal: Principal | undefined, ip: string): string {
-  const account = memberAccountOf(principal)
-  return account === undefined ? callerOf(principal, ip) : `account ${account}`
+  return memberAccountOf(principal) ?? callerName(principal, ip)
 }
 
 /**

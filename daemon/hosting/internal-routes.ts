@@ -117,7 +117,7 @@ export function createBudget(
   const buckets = createBuckets(most)
   return {
     spend(spender) {
-      const bucket = buckets.find(spender, perMinute, clock.steady())
+      const bucket = buckets.find('spender', spender, perMinute, clock.steady())
       if (bucket.left < 1) return false
       bucket.left -= 1
       return true

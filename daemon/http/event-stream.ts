@@ -1,6 +1,6 @@
 import type { KeyhookError } from '../../lib/errors.ts'
 import type { KeyPrincipal } from '../authority/principal.ts'
-import { callerOf, holderOf } from '../authority/principal.ts'
+import { callerName, holderOf } from '../authority/principal.ts'
 import { httpError } from '../operations/errors.ts'
 import type { ProtocolOptions } from './protocol-steps.ts'
 import { findKey } from './protocol-steps.ts'
@@ -34,7 +34,7 @@ export function reserveStream(
 ): EventStream {
   const { principal, address, hold } = ctx.state
   const reserved = options.traffic.streams.reserve({
-    caller: callerOf(principal, address),
+    caller: callerName(principal, address),
     holder: holderOf(principal, address),
   })
   const left = new AbortController()

@@ -3,6 +3,7 @@ import type { KeyhookError } from '../../lib/errors.ts'
 import { MINUTE, SECOND } from '../../lib/time.ts'
 import type { Bucket, Buckets } from '../limits/buckets.ts'
 import { httpError } from '../operations/errors.ts'
+import type { CountedCaller } from '../authority/principal.ts'
 import { callerOf, memberAccountOf } from '../authority/principal.ts'
 import type { CallContext } from './call-context.ts'
 import type { RequestState } from './state.ts'
@@ -48,16 +49,18 @@ export function createRate(
 ): Rate {
   const ofCaller = limits[limit]
   const ofAccount = (limits.account ?? limits)[limit]
+  const kinds = kindsOf(name)
   return {
     find({ principal, address }) {
       const now = clock.now()
       const found: Bucket[] = []
       if (ofCaller > 0) {
-        found.push(buckets.find(`${name} ${callerOf(principal, address)}`, ofCaller, now))
+        const { type, id } = callerOf(principal, address)
+        found.push(buckets.find(kinds[type], id, ofCaller, now))
       }
       const account = memberAccountOf(principal)
       if (ofAccount > 0 && account !== undefined) {
-        found.push(buckets.find(`${name} account ${account}`, ofAccount, now))
+        found.push(buckets.find(kinds.account, account, ofAccount, now))
       }
       return found
     },
@@ -68,6 +71,18 @@ export function createRate(
       ctx.set('RateLimit', `"${name}";r=${left};t=${wait}`)
       return wait
     },
+  }
+}
+
+/** Kinds of the buckets of a limit. */
+function kindsOf(name: string): Readonly<Record<CountedCaller['type'] | 'account', string>> {
+  return {
+    key: `${name} key`,
+    user: `${name} user`,
+    portal: `${name} portal`,
+    operator: `${name} operator`,
+    network: `${name} network`,
+    account: `${name} account`,
   }
 }
 

@@ -2,7 +2,7 @@ import type { KeyhookError } from '../../lib/errors.ts'
 import { httpError } from '../operations/errors.ts'
 import { createFairPool } from '../limits/fair-pool.ts'
 import type { Principal } from '../authority/principal.ts'
-import { callerOf } from '../authority/principal.ts'
+import { callerName } from '../authority/principal.ts'
 
 /**
  * Concurrent uploads of one account while another account has any, and as many downloads. Without
@@ -41,7 +41,7 @@ export function createTransfers(): Transfers {
   const stored = createFairPool({ limit: Infinity, each: MOST_BYTES })
   return {
     begin(way, principal, address) {
-      const holder = principal?.account_id ?? callerOf(principal, address)
+      const holder = principal?.account_id ?? callerName(principal, address)
       const count = counts[way]
       const own = count.heldBy(holder)
       if (own >= AT_ONCE && count.used > own) throw tooMany({ limit: AT_ONCE })

@@ -10,8 +10,12 @@ export interface Bucket {
 }
 
 export interface Buckets {
-  /** The refilled bucket of a name; a full one for an unknown name. */
-  find(name: string, perMinute: number, now: Instant): Bucket
+  /**
+   * The refilled bucket of an id among those of its kind; a full one for an unknown id.
+   *
+   * @param kind one of a fixed set, since kinds are never evicted
+   */
+  find(kind: string, id: string, perMinute: number, now: Instant): Bucket
 }
 
 /** Maximum buckets kept. */
@@ -21,29 +25,47 @@ const FORGOTTEN = 1 / 10
 
 /**
  * Keeps a bounded number of buckets. Above it, the fullest are evicted first: an evicted bucket starts full
- * again, so a caller with many names gains only what those names had used, and an empty bucket stays empty.
+ * again, so a caller with many ids gains only what those ids had used, and an empty bucket stays empty.
  */
 export function createBuckets(most = MOST): Buckets {
-  const buckets = new Map<string, Bucket>()
+  // By kind and then by id: to join both would cost each request more than to look up both.
+  const kinds = new Map<string, Map<string, Bucket>>()
 
   function forgetFullest(now: Instant): void {
-    const fullest = [...buckets]
-      .map(([name, bucket]) => ({ name, full: leftIn(bucket, now) / bucket.perMinute }))
+    const fullest = [...kinds.values()]
+      .flatMap((buckets) =>
+        [...buckets].map(([id, bucket]) => ({
+          buckets,
+          id,
+          full: leftIn(bucket, now) / bucket.perMinute,
+        })),
+      )
       .sort((a, b) => b.full - a.full)
-    for (const { name } of fullest.slice(0, Math.ceil(most * FORGOTTEN))) buckets.delete(name)
+      .slice(0, Math.ceil(most * FORGOTTEN))
+    for (const { buckets, id } of fullest) buckets.delete(id)
+  }
+
+  function bucketsOf(kind: string): Map<string, Bucket> {
+    const known = kinds.get(kind)
+    if (known !== undefined) return known
+    const buckets = new Map<string, Bucket>()
+    kinds.set(kind, buckets)
+    return buckets
   }
 
   return {
-    find(name, perMinute, now) {
-      const known = buckets.get(name)
+    find(kind, id, perMinute, now) {
+      const buckets = bucketsOf(kind)
+      const known = buckets.get(id)
       if (known !== undefined) {
         known.left = leftIn(known, now)
         known.at = now
         return known
       }
-      if (buckets.size >= most) forgetFullest(now)
+      const kept = [...kinds.values()].reduce((sum, { size }) => sum + size, 0)
+      if (kept >= most) forgetFullest(now)
       const bucket = { perMinute, left: perMinute, at: now }
-      buckets.set(name, bucket)
+      buckets.set(id, bucket)
       return bucket
     },
   }

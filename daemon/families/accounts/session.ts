@@ -102,7 +102,7 @@ export async function resumeSession(
   if (account === undefined) throw httpError('session_expired')
   if (account.suspended_at !== null) throw kernelError('account_suspended')
   if (found.session.seen_at + SEEN_EVERY <= now) {
-    const turn = { holder: `account ${account.id}`, kept: true }
+    const turn = { holder: account.id, kept: true }
     await queues.writes(turn, () =>
       // Nobody caches it: this unit need not wait for changes of others either.
       store.write((tx) => tx.accounts.touchSession(hash, { seen_at: now }), {

@@ -3,7 +3,7 @@ import type { Millis } from '../../../lib/time.ts'
 import { SECOND } from '../../../lib/time.ts'
 import type { Operation, StreamEvent } from '../../operations/operation.ts'
 import type { Platform } from '../../platform.ts'
-import { callerOf, holderOf } from '../../authority/principal.ts'
+import { callerName, holderOf } from '../../authority/principal.ts'
 import { toCall } from '../call.ts'
 import type { AdmissionSteps } from './admit.ts'
 import { onResponseEnd } from '../response-end.ts'
@@ -38,7 +38,7 @@ export function serverSentEvents(
       opening: `retry: ${COME_BACK}\n\n`,
       pieces: printEach(events),
       refused: ({ code, message }) => printEvent({ event: 'error', data: { code, message } }),
-      caller: callerOf(principal, address),
+      caller: callerName(principal, address),
       holder: holderOf(principal, address),
       admit: call.admit,
       // One chunk is being written while the next one is buffered.

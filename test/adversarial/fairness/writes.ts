@@ -40,7 +40,7 @@ async function openWrites(t: Test) {
     return {
       as,
       path,
-      holder: `account ${account.id}`,
+      holder: account.id,
       change: () =>
         world.request<AnyBody>('PATCH', path, { as, body: { description: `change ${asked}` } }),
       mint: (key: string) =>

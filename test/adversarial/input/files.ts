@@ -3,7 +3,7 @@ import type { AppBytes } from '../../../plugins/apps/contract.ts'
 import { createApp, editWorld } from '../../support/edits.ts'
 import { signal } from '../../support/signal.ts'
 import type { World } from '../../support/world.ts'
-import { MIB, holder, openWorld, outcomeOf } from '../responses/world.ts'
+import { MIB, openWorld, outcomeOf } from '../responses/world.ts'
 import type { Checks } from '../run.ts'
 
 const SIZE = 9 * MIB
@@ -110,7 +110,7 @@ export const FILE_CHECKS: Checks = {
       const kept = await get(appId, sha256)
       return kept && piecesOf(kept, (size) => (read += size))
     })
-    const others = traffic.responses.take(holder(account), 4 * MIB - ROOM, () => undefined)
+    const others = traffic.responses.take(account.id, 4 * MIB - ROOM, () => undefined)
     saw(outcomeOf(await request('GET', `/v1/apps/${app}/tree`)))
     t.ok(read > 0 && read <= ROOM + PIECE, `${read} bytes`)
     others?.release()

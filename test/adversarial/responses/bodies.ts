@@ -14,7 +14,6 @@ import {
   FULL_PAGE,
   MIB,
   addNeighbour,
-  holder,
   openClient,
   openWorld,
   outcomeOf,
@@ -112,7 +111,7 @@ export const BODY_CHECKS: Checks = {
     saw(made.status === 201 ? '200' : outcomeOf(made))
     const newest = clients.at(-1)
     saw(outcomeIn((await newest?.rest()) ?? ''))
-    t.equal(traffic.bodies.heldBy(holder(account)), BODY_BYTES - LARGE)
+    t.equal(traffic.bodies.heldBy(account.id), BODY_BYTES - LARGE)
     // In chunks, while the pool is full again.
     const again = await sendHalves(world, key, 1)
     await until('no more fits', () => traffic.bodies.used === BODY_BYTES)
@@ -170,12 +169,12 @@ export const BODY_CHECKS: Checks = {
       const world = await openWorld(t, { traffic: limits })
       const { key, traffic, request, account } = world
       await publishLarge(world, key, 8)
-      const other = traffic.bodies.take(holder(account), MIB / 2, () => undefined)
+      const other = traffic.bodies.take(account.id, MIB / 2, () => undefined)
       const head = posting(world, '/v1/events', key, [JSON_TYPE, `content-length: ${MIB}`])
       const client = await openClient(world, head, '{')
       t.equal(outcomeIn(await client.rest()), '429 too_many_bytes', host)
       other?.release()
-      const held = traffic.responses.take(holder(account), 2 * MIB, () => undefined)
+      const held = traffic.responses.take(account.id, 2 * MIB, () => undefined)
       const refused = outcomeOf(await request('GET', FULL_PAGE, { as: key }))
       t.equal(refused, '429 too_many_bytes', host)
       saw(refused)
@@ -193,7 +192,7 @@ export const BODY_CHECKS: Checks = {
     const other = await addNeighbour(world)
     const first = request('POST', '/v1/slow', { as: key, body: { text: 'x'.repeat(80_000) } })
     await started
-    const held = traffic.bodies.heldBy(holder(account))
+    const held = traffic.bodies.heldBy(account.id)
     t.ok(held > 80_000)
     const body = { text: 'x'.repeat(30_000) }
     let answered = false

@@ -17,7 +17,6 @@ import {
   FULL_PAGE,
   MIB,
   addNeighbour,
-  holder,
   openClient,
   openWorld,
   outcomeOf,
@@ -139,8 +138,8 @@ export const HOLDING_CHECKS: Checks = {
     t.equal(page.body.data.length, 8)
     const second = await hoard(world, other.key, 10)
     const { heldBy } = traffic.responses
-    const lead = () => heldBy(holder(account)) - heldBy(holder(other.account))
-    const hasShare = () => heldBy(holder(other.account)) > PAGE_BYTES && lead() <= 2 * PAGE_BYTES
+    const lead = () => heldBy(account.id) - heldBy(other.account.id)
+    const hasShare = () => heldBy(other.account.id) > PAGE_BYTES && lead() <= 2 * PAGE_BYTES
     await until('it has its share', hasShare)
     leave([...first, ...second])
     await until('everything is given back', () => traffic.responses.used === 0)
@@ -149,7 +148,7 @@ export const HOLDING_CHECKS: Checks = {
   async R07(t, saw) {
     const world = await openWorld(t, { traffic: { responseBytes: RESPONSE_BYTES } })
     const { key, traffic, request, account } = world
-    const all = traffic.responses.take(holder(account), RESPONSE_BYTES, () => undefined)
+    const all = traffic.responses.take(account.id, RESPONSE_BYTES, () => undefined)
     const body = { name: 'made in vain', scopes: ['events:read'] }
     saw(outcomeOf(await request('POST', '/v1/keys', { as: key, body })))
     all?.release()
@@ -167,7 +166,7 @@ export const HOLDING_CHECKS: Checks = {
     await until('all of them wait', () => traffic.responses.used > 10 * MIB)
     client.socket.destroy()
     await until('everything is given back', () => traffic.responses.used === 0)
-    t.equal(traffic.responses.heldBy(holder(world.account)), 0)
+    t.equal(traffic.responses.heldBy(world.account.id), 0)
   },
 
   async R09(t) {
@@ -190,7 +189,7 @@ export const HOLDING_CHECKS: Checks = {
     const stream = await openStream(`${baseUrl}/v1/silence`, key)
     await stream.until('retry')
     await clock.advance(10 * MINUTE)
-    t.ok(traffic.responses.heldBy(holder(world.account)) > 0, 'it is still counted')
+    t.ok(traffic.responses.heldBy(world.account.id) > 0, 'it is still counted')
     t.match(await stream.until(':\n\n'), ':\n\n')
     stream.leave()
     await until('it is given back', () => traffic.responses.used === 0)
@@ -225,7 +224,7 @@ export const HOLDING_CHECKS: Checks = {
     const world = await openWorld(t, {}, [LOUD])
     const { key, traffic, account, fetch } = world
     const rest = traffic.responses.take(
-      holder(account),
+      account.id,
       ALL_RESPONSE_BYTES - RESERVED_RESPONSE_BYTES,
       () => undefined,
     )

@@ -19,11 +19,6 @@ const EVENT_BYTES = 250_000
 
 export const KEY_SCOPES = ['events:*', 'apps:*', 'edits:*', 'keys:*', 'observe:read']
 
-/** Whom the bytes of an account are counted for. */
-export function holder({ id }: { readonly id: string }): string {
-  return `account ${id}`
-}
-
 /** A world whose clock is moved by hand. */
 export async function openWorld(
   t: Parameters<typeof createWorld>[0],
