@@ -174,6 +174,8 @@ export const HOLDING_CHECKS: Checks = {
     const { key, traffic, clock } = world
     await publishLarge(world, key, 8)
     const [client] = await hoard(world, key, 1)
+    // A reader's time runs from the first byte sent, and bytes are reserved earlier.
+    await until('it begins', () => client !== undefined && client.socket.bytesRead > 0)
     await until('some of it waits', () => traffic.responses.used > PAGE_BYTES)
     await clock.advance(30 * SECOND)
     t.ok(traffic.responses.used > PAGE_BYTES, 'there is patience with it')
