@@ -58,6 +58,15 @@ interface Entry {
   readonly refusals: readonly Refusal[]
   /** Undefined after a refusal. */
   verified: VerifiedKey | undefined
+  /** Its key's latest use when it was last verified; stale once its batch was taken. */
+  use: Use | undefined
+}
+
+/** The latest use of a key since the last `takeUses`. */
+interface Use {
+  at: Instant
+  /** Number of the `takeUses` calls before it. */
+  readonly batch: number
 }
 
 interface Refusal {
@@ -94,9 +103,10 @@ export function createVerifier(options: {
   const entries = new LruCache<Entry>({ max: maxEntries, dispose: unindex })
   /** Digests of the cached values that depend on an account or a key. */
   const digestsByDependency = new Map<string, Set<string>>()
-  let uses = new Map<string, Instant>()
+  let uses = new Map<string, Use>()
   /** The uses of the last `takeUses`, which are being written. */
-  let taken: ReadonlyMap<string, Instant> = new Map()
+  let taken: ReadonlyMap<string, Use> = new Map()
+  let batch = 0
   let generation = 0
 
   /** Checks the changes in the same tick, so that it misses none that was acknowledged before. */
@@ -115,6 +125,7 @@ export function createVerifier(options: {
       dependencies: dependenciesOf(chain),
       refusals: refusalsOf(chain, key),
       verified,
+      use: undefined,
     }
     if (generation === before) cache(digestToken(value), entry)
     judge(entry)
@@ -166,13 +177,22 @@ export function createVerifier(options: {
    */
   function judge(entry: Entry): VerifiedKey | undefined {
     const now = clock.now()
-    const refusal = entry.refusals.find(({ from }) => now >= from)
-    if (refusal !== undefined) {
+    for (const { code, from } of entry.refusals) {
+      if (now < from) continue
       entry.verified = undefined
-      throw kernelError(refusal.code)
+      throw kernelError(code)
     }
-    if (entry.verified !== undefined) uses.set(entry.verified.key.id, now)
+    if (entry.verified !== undefined) note(entry, entry.verified.key.id, now)
     return entry.verified
+  }
+
+  /** Kept in the entry: to find it in `uses` would take as long as the rest of `judge`. */
+  function note(entry: Entry, id: string, at: Instant): void {
+    if (entry.use?.batch !== batch) {
+      entry.use = uses.get(id) ?? { at, batch }
+      uses.set(id, entry.use)
+    }
+    entry.use.at = at
   }
 
   function verifyCached(value: string): VerifiedKey | undefined {
@@ -195,9 +215,10 @@ export function createVerifier(options: {
     takeUses() {
       taken = uses
       uses = new Map()
-      return [...taken].map(([id, at]) => ({ id, at }))
+      batch++
+      return [...taken].map(([id, { at }]) => ({ id, at }))
     },
-    lastUse: (id) => uses.get(id) ?? taken.get(id),
+    lastUse: (id) => (uses.get(id) ?? taken.get(id))?.at,
   }
 }
 
