@@ -12,6 +12,7 @@ const PATIENCE_MS = 5000
 export const SETTINGS: readonly string[] = [
   '--max-old-space-size=512',
   '--initial-old-space-size=128',
+  '--max-semi-space-size=32',
   '--no-allocation-site-pretenuring',
 ]
 

@@ -8,7 +8,7 @@ import { MALLOC, SETTINGS } from '../bench/child.ts'
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 
 /** `daemon/main.ts` sets the other one itself. */
-const COMMAND = `node ${SETTINGS.filter((flag) => flag.includes('old-space')).join(' ')} `
+const COMMAND = `node ${SETTINGS.filter((flag) => flag.includes('space-size')).join(' ')} `
 const VARIABLES = Object.entries(MALLOC).map(([name, value]) => `${name}=${value}`)
 
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
