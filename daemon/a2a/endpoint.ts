@@ -4,7 +4,6 @@ import { createWorkFinder } from '../agents/follow.ts'
 import { skillsOf } from '../agents/skills.ts'
 import { toolsOf } from '../agents/tools.ts'
 import type { KeyPrincipal } from '../authority/principal.ts'
-import { clientOf } from '../http/call.ts'
 import { reserveStream } from '../http/event-stream.ts'
 import { holdAnswer, reserveResponse } from '../http/middleware/hold-responses.ts'
 import type { Protocol, ProtocolOptions } from '../http/protocol-steps.ts'
@@ -149,7 +148,7 @@ function callOf(
 ) {
   const principal = ctx.state.principal as KeyPrincipal
   const counted = new WeakSet<object>()
-  const via = { protocol: 'a2a', client: clientOf(ctx.get('user-agent')) } as const
+  const via = { protocol: 'a2a', client: ctx.get('user-agent') } as const
   const call: A2aCall = {
     platform,
     agent,

@@ -139,6 +139,21 @@ export function requireScope({ scopes }: Pick<Authority, 'scopes'>, required: Re
 /** Protocol and client of a call. */
 export interface Via {
   readonly protocol: 'rest' | 'mcp' | 'a2a'
-  /** Its name for itself: untrusted, printable ASCII of at most 100 characters; null without one. */
-  readonly client: string | null
+  /** Its name for itself: untrusted, and empty without one. */
+  readonly client: string
+}
+
+/** Characters of a client's name that are kept, and those that are looked at for them. */
+const MAX_CLIENT = 100
+const LOOKED_AT = 10 * MAX_CLIENT
+
+/** The part of a client's name for itself that is recorded: printable ASCII; null without any. */
+export function printableClient(name: string): string | null {
+  const kept = name
+    .slice(0, LOOKED_AT)
+    .replaceAll(/[^\x20-\x7e]/g, '')
+    .trim()
+    .slice(0, MAX_CLIENT)
+  // Copied, because a slice keeps all of its text in memory, which may have megabytes.
+  return kept === '' ? null : Buffer.from(kept, 'latin1').toString('latin1')
 }

@@ -10,18 +10,6 @@ import type { CallContext } from './call-context.ts'
 import { clearBody } from './state.ts'
 import { tooManyBytes } from './traffic.ts'
 
-/** Characters of a client's name that are kept. */
-const MAX_CLIENT = 100
-
-/** The client's name for itself: untrusted. */
-export function clientOf(name: string): string | null {
-  const kept = name
-    .replaceAll(/[^\x20-\x7e]/g, '')
-    .trim()
-    .slice(0, MAX_CLIENT)
-  return kept === '' ? null : kept
-}
-
 /** A call whose body can be released. */
 type Releasable = Omit<AnyCall, 'body' | 'bodyText'> & { body: never; bodyText: string }
 
@@ -42,7 +30,7 @@ export function toCall(
     parts,
     prepared: undefined,
     tx: undefined,
-    via: ctx.state.via ?? { protocol: 'rest', client: clientOf(ctx.get('user-agent')) },
+    via: ctx.state.via ?? { protocol: 'rest', client: ctx.get('user-agent') },
     alsoCommit: ctx.state.alsoCommit,
     hasLeft: () => ctx.req.socket?.destroyed === true,
     report,

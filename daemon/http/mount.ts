@@ -35,8 +35,8 @@ export interface MountOptions extends StepOptions {
 /** Every operation of the families, as Koa middleware. */
 export interface Mounted {
   /**
-   * Routes without path parameters, found by one lookup: the busiest routes should not be matched against
-   * patterns. They come before the others, because `/v1/keys/self` is not the id of a key.
+   * Routes without path parameters, found by method and path and not by patterns: they are the busiest. They come
+   * before the others, because `/v1/keys/self` is not the id of a key.
    */
   readonly fixed: Step
   /** All other routes, and the response to unknown paths. */
@@ -50,7 +50,11 @@ export function mount(options: MountOptions): Mounted {
   const calls = createInnerCalls(options)
   const stepsOf = createStepsOf(options, ownRequests(options))
   const routers = new Map<string, Router<RequestState>>()
-  const fixed = new Map<string, Step>()
+  const fixed = new Map<string, Map<string, Step>>()
+  const addFixed = (method: string, path: string, steps: readonly Step[]): void => {
+    const routes = fixed.get(method) ?? new Map<string, Step>()
+    fixed.set(method, routes.set(path, compose<RequestContext>([...before, ...steps])))
+  }
   const refuse = noRoute(operations)
   for (const operation of operations.toSorted(byLiterals)) {
     const steps: Step[] = [...stepsOf(operation)]
@@ -59,16 +63,11 @@ export function mount(options: MountOptions): Mounted {
       const router = routers.get(shape) ?? new Router<RequestState>()
       routers.set(shape, router)
       router.register(routePath(operation), [operation.method], steps, { name: operation.id })
-    } else
-      fixed.set(
-        `${operation.method} ${operation.path}`,
-        compose<RequestContext>([...before, ...steps]),
-      )
+    } else addFixed(operation.method, operation.path, steps)
   }
   const { processing } = platform.billing
   if (processing !== undefined) {
-    const steps = [...before, intake(platform, processing, traffic)]
-    fixed.set(`POST ${intakePath(processing)}`, compose(steps))
+    addFixed('POST', intakePath(processing), [intake(platform, processing, traffic)])
   }
   return {
     fixed: fixedRoutes(fixed),
@@ -112,9 +111,9 @@ export function addressOf(trusted: readonly Cidr[]): Step {
   }
 }
 
-function fixedRoutes(routes: ReadonlyMap<string, Step>): Step {
+function fixedRoutes(stepsByMethodAndPath: ReadonlyMap<string, ReadonlyMap<string, Step>>): Step {
   return function fixedRoutes(ctx, next) {
-    const route = routes.get(`${ctx.method} ${ctx.path}`)
+    const route = stepsByMethodAndPath.get(ctx.method)?.get(ctx.path)
     return route === undefined ? next() : route(ctx, next)
   }
 }

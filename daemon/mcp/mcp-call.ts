@@ -5,12 +5,12 @@ import type { FindWork } from '../agents/follow.ts'
 import type { Selection } from '../agents/selection.ts'
 import type { ToolSpec } from '../agents/tools.ts'
 import type { Via } from '../operations/call.ts'
-import { clientOf } from '../http/call.ts'
 import type { InnerRequest, InnerResponse } from '../http/inner-context.ts'
 import type { ProtocolOptions } from '../http/protocol-steps.ts'
 import type { RequestContext } from '../http/state.ts'
 import { clearBody } from '../http/state.ts'
 import { httpError } from '../operations/errors.ts'
+import { printableClient } from '../authority/principal.ts'
 
 /** One request of the protocol: who asks, on which connection, for which tools. */
 export interface McpCall {
@@ -59,7 +59,8 @@ function empty(value: object = {}): void {
 export function viaOf({ ctx }: McpCall, envelope: Envelope): Via {
   const info = envelope?.[CLIENT_INFO_META_KEY] as { readonly name?: unknown } | undefined
   const name = typeof info?.name === 'string' ? info.name : ctx.get('user-agent')
-  return { protocol: 'mcp', client: clientOf(name) }
+  // Its length has no limit, and the call may last longer than the message is counted.
+  return { protocol: 'mcp', client: printableClient(name) ?? '' }
 }
 
 /** A failure as the error of a message: other errors would reach the client with their own text. */

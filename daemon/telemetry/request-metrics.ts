@@ -45,6 +45,13 @@ export function addRequestMetrics(registry: Registry, bounds: readonly number[])
   }
   const seconds = new HistogramByLabels<Route>(registry, declared, bounds, labelsOf)
   const counts = new Map<Route, Map<number, number>>()
+  const countsOf = (route: Route): Map<number, number> => {
+    const known = counts.get(route)
+    if (known !== undefined) return known
+    const statuses = new Map<number, number>()
+    counts.set(route, statuses)
+    return statuses
+  }
   const read = (): readonly Sample[] =>
     [...counts].flatMap(([route, statuses]) =>
       [...statuses].map(([status, value]) => ({ labels: { ...labelsOf(route), status }, value })),
@@ -53,7 +60,7 @@ export function addRequestMetrics(registry: Registry, bounds: readonly number[])
   registry.add('counter', 'keyhook_requests_total', help, read, ['method', 'route', 'status'])
   return (route, status, took) => {
     seconds.observe(route, took)
-    const statuses = counts.get(route) ?? new Map<number, number>()
-    counts.set(route, statuses.set(status, (statuses.get(status) ?? 0) + 1))
+    const statuses = countsOf(route)
+    statuses.set(status, (statuses.get(status) ?? 0) + 1)
   }
 }

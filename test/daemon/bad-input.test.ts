@@ -257,7 +257,9 @@ await t.test(
         headers.get('x-request-id'),
       )
     t.equal(await named('trace-0123.abc'), 'trace-0123.abc')
-    t.match(await named('short'), /^req_/)
-    t.match(await named('x'.repeat(129)), /^req_/)
+    t.match(await named('x'.repeat(129)), /^req_[0-9a-f]{24}$/)
+    const ids = await Promise.all(Array.from({ length: 250 }, () => named('short')))
+    t.ok(ids.every((id) => id !== null && /^req_[0-9a-f]{24}$/.test(id)))
+    t.equal(new Set(ids).size, 250, 'each is a new one')
   },
 )

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { appsFamily } from '../../daemon/families/apps/family.ts'
+import { auditFamily } from '../../daemon/families/audit/family.ts'
 import { editsFamily } from '../../daemon/families/edits/family.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
 import { mcp } from '../../daemon/mcp/endpoint.ts'
@@ -190,6 +191,20 @@ await t.test('a plain call is answered as the library answers it', async (t) => 
     t.equal(plain.headers.get('cache-control'), library.headers.get('cache-control'))
     t.same(withoutId(plain.text), withoutId(library.text), name)
   }
+})
+
+await t.test('the audit log names a client by what is printable of its name', async (t) => {
+  const world = await createWorld(t, { families: [appsFamily, auditFamily], protocols: [mcp] })
+  const { key } = await world.mintKey(WRITER)
+  const clientInfo = { name: `é${'x'.repeat(200)}`, version: '1' }
+  const { body, headers } = message('tools/call', {
+    name: 'apps_create',
+    arguments: { template_id: 'blank', name: 'Shop' },
+    _meta: { 'io.modelcontextprotocol/clientInfo': clientInfo },
+  })
+  t.equal((await sendMcp(world, key, body, { headers })).status, 200)
+  const log = await world.request('GET', '/v1/audit-log?action=app.created', { as: world.user })
+  t.match(log.body, { data: [{ protocol: 'mcp', client: 'x'.repeat(100) }] })
 })
 
 await t.test('the endpoint', async (t) => {

@@ -1,6 +1,6 @@
 import type { AuditOrigins } from '../../../plugins/store/contract/requests.ts'
 import type { WriteCall } from '../../operations/call.ts'
-import { creatorOf } from '../../authority/principal.ts'
+import { creatorOf, printableClient } from '../../authority/principal.ts'
 
 /** The part of a change that an audit entry needs. */
 export type Change = Pick<
@@ -35,7 +35,7 @@ export async function audit(
     request_id: call.requestId,
     ip: call.ip === '' ? null : call.ip,
     protocol: call.via?.protocol ?? null,
-    client: call.via?.client ?? null,
+    client: printableClient(call.via?.client ?? ''),
   })
 }
 

@@ -1,11 +1,11 @@
 import { httpError } from '../../operations/errors.ts'
 import type { RequestContext, Step } from '../state.ts'
 
-const HEADERS = {
+const HEADERS = Object.entries({
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Cross-Origin-Opener-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
-} as const
+})
 
 /**
  * Sets headers that prevent framing, content sniffing, and access by windows of other sites. Pages of the
@@ -13,7 +13,7 @@ const HEADERS = {
  */
 export function securityHeaders(): Step {
   return function securityHeaders(ctx, next) {
-    ctx.set(HEADERS)
+    for (const [name, value] of HEADERS) ctx.set(name, value)
     return next()
   }
 }
@@ -39,12 +39,15 @@ const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
  */
 export function csrf(origin: string): Step {
   return function csrf(ctx, next) {
-    const byBearer = /^bearer /i.test(ctx.get('authorization'))
-    if (!byBearer && !SAFE.has(ctx.method) && !isSameOrigin(ctx, origin)) {
+    if (!SAFE.has(ctx.method) && !isByBearer(ctx) && !isSameOrigin(ctx, origin)) {
       throw httpError('csrf_failed', { details: { origin } })
     }
     return next()
   }
+}
+
+function isByBearer(ctx: RequestContext): boolean {
+  return /^bearer /i.test(ctx.get('authorization'))
 }
 
 /**
