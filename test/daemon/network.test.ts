@@ -32,6 +32,6 @@ await t.test('wider networks are those that sites are given, the widest first', 
 })
 
 await t.test('anonymous callers are counted by network', async (t) => {
-  t.equal(callerOf(undefined, '2001:db8::1'), callerOf(undefined, '2001:db8::2'))
-  t.not(callerOf(undefined, '192.0.2.1'), callerOf(undefined, '192.0.2.2'))
+  t.same(callerOf(undefined, '2001:db8::1'), callerOf(undefined, '2001:db8::2'))
+  t.notSame(callerOf(undefined, '192.0.2.1'), callerOf(undefined, '192.0.2.2'))
 })

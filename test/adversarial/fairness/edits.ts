@@ -192,6 +192,8 @@ export const EDIT_CHECKS: Checks = {
     const first = a.edit(FAILS)
     await arrive(1)
     const { key } = await world.mintKey({ scopes: ['*:*'] }, a.as)
+    const { bodies } = world.traffic
+    const before = bodies.heldBy(accountOf(a.as))
     const body = JSON.stringify({ operations: WRITES, base_revision: 1 })
     const leaving = request(`${world.baseUrl}/v1/apps/${a.app}/edits`, {
       method: 'POST',
@@ -201,10 +203,9 @@ export const EDIT_CHECKS: Checks = {
     leaving.on('error', () => undefined)
     leaving.end(body)
     await arrive(2)
-    const { traffic } = world
-    t.equal(traffic.bodies.used > 0, true, 'its body is held')
+    t.ok(bodies.heldBy(accountOf(a.as)) > before, 'its body is held')
     leaving.destroy()
-    await until('what it held is given back', () => traffic.bodies.heldBy(accountOf(a.as)) === 0)
+    await until('what it held is given back', () => bodies.heldBy(accountOf(a.as)) === before)
     open()
     await first
     t.equal((await a.edit(WRITES)).status, 201, 'the revision is as it was')
