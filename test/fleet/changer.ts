@@ -157,8 +157,11 @@ export async function runChanger(options: ChangerOptions, isStopped: () => boole
     }
   }
 
-  /** Answers whether the old value works on: not when the new one was lost, and another was made. */
-  async function rotate(key: Key, grace: number): Promise<boolean> {
+  /**
+   * A new value whose answer was lost is known to nobody: then another is made. It is made with the same grace, since
+   * one without would end only the lost value, and not those before it.
+   */
+  async function rotate(key: Key, grace: number): Promise<void> {
     const asking = {
       method: 'POST',
       path: `/v1/keys/${key.id}/rotate`,
@@ -167,12 +170,11 @@ export async function runChanger(options: ChangerOptions, isStopped: () => boole
     }
     const { body } =
       grace > 0 ? await ask(asking) : await take('rotate', [key.value], 'nothing', asking)
-    if (typeof body['key'] !== 'string') return rotate(key, 0)
+    if (typeof body['key'] !== 'string') return rotate(key, grace)
     // What bounds the key bounds its next value; what ended the value alone does not.
     const limits = key.value.limits.filter(({ left }) => left !== 'nothing')
     key.value = toValue(body['key'])
     key.value.limits.push(...limits)
-    return grace > 0
   }
 
   const CHANGING: readonly ((line: Line) => Promise<void>)[] = [
@@ -200,7 +202,7 @@ export async function runChanger(options: ChangerOptions, isStopped: () => boole
     },
     async ([, , leaf]) => {
       const old = leaf.value
-      if (!(await rotate(leaf, GRACE_SECONDS))) return
+      await rotate(leaf, GRACE_SECONDS)
       await rest(random.below(pace))
       const path = `/v1/keys/${leaf.id}/previous`
       const doneBy = 'no_previous_value'
