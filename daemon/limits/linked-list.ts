@@ -36,9 +36,7 @@ export class LinkedList<T> implements Iterable<T> {
     return node
   }
 
-  /**
-   * Removes a value; idempotent. A removed node must not keep its former neighbours in memory.
-   */
+  /** Removes a value; idempotent. A removed node must not keep its former neighbours in memory. */
   remove(node: ListNode<T>): void {
     if (!node.isLinked) return
     const { previous, next } = node

@@ -58,7 +58,7 @@ interface Entry {
   readonly refusals: readonly Refusal[]
   /** Undefined after a refusal. */
   verified: VerifiedKey | undefined
-  /** Its key's latest use when it was last verified; stale once its batch was taken. */
+  /** Its key's use in the batch in which it was last verified; stale once that batch was taken. */
   use: Use | undefined
 }
 
@@ -186,7 +186,7 @@ export function createVerifier(options: {
     return entry.verified
   }
 
-  /** Kept in the entry: to find it in `uses` would take as long as the rest of `judge`. */
+  /** The entry keeps its use, so that most verifications look up nothing in `uses`. */
   function note(entry: Entry, id: string, at: Instant): void {
     if (entry.use?.batch !== batch) {
       entry.use = uses.get(id) ?? { at, batch }

@@ -22,7 +22,7 @@ export function requestId(random: RandomBytes): Step {
 const ID_BYTES = 12
 const IDS_AT_ONCE = 100
 
-/** Draws the bytes of many ids at once: each drawing and its text cost more than all else of an id. */
+/** Draws the bytes of many ids at once, because each call of `random` copies and clears some. */
 function createIds(random: RandomBytes): () => string {
   let digits = ''
   let used = 0
