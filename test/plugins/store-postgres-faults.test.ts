@@ -7,10 +7,11 @@ import {
 } from '../../plugins/store/conformance/samples.ts'
 import type { Store } from '../../plugins/store/contract.ts'
 import { createMembership } from '../../plugins/store/sql/postgres/membership.ts'
+import { countServing } from '../../plugins/store/sql/postgres/notifications.ts'
 import type { PgSource } from '../../plugins/store/sql/postgres/source.ts'
 import { withConnection } from '../../plugins/store/sql/postgres/with-connection.ts'
 import { fromPool, fromUrl } from '../../plugins/store/sql/postgres/source.ts'
-import { ask, asReason } from '../../plugins/store/sql/postgres/statement.ts'
+import { ask, asReason, queryOn } from '../../plugins/store/sql/postgres/statement.ts'
 import { openPostgres } from '../../plugins/store/sql/postgres.ts'
 import { createSqlStore } from '../../plugins/store/sql/store.ts'
 import { nameTables } from '../../plugins/store/sql/tables.ts'
@@ -45,6 +46,37 @@ await t.test('PostgreSQL: faults', async (t) => {
       await insertAccount(store, 'acc_next')
     },
   )
+
+  await t.test('a closed store serves no more, however late its connection ends', async (t) => {
+    const other = poolOn(t, await server.createDatabase())
+    const source = fromPool(other)
+    const releases: (() => void)[] = []
+    t.teardown(() => {
+      for (const release of releases) release()
+    })
+    const late: PgSource = {
+      ...source,
+      async acquire() {
+        const { client, release } = await source.acquire()
+        return {
+          client,
+          release(broken) {
+            if (broken === undefined) release()
+            else releases.push(() => release(broken))
+          },
+        }
+      },
+    }
+    await (await openOn(t, other)).close()
+    const tables = nameTables('')
+    const membership = createMembership(late, tables)
+    const count = () => withConnection(source, (client) => countServing(queryOn(client), tables))
+    await membership.start()
+    t.equal(await count(), 1)
+    await membership.end()
+    t.equal(await count(), 0)
+    t.equal(releases.length, 1, 'its connection is open')
+  })
 
   await t.test('a commit whose answer is lost is unavailable, whatever came of it', async (t) => {
     const source = fromPool(pool)

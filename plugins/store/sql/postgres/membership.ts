@@ -274,7 +274,6 @@ export function createMembership(source: PgSource, t: Tables): Membership {
       endPause()
       await rejoining
       const last = connection
-      // Writers need not wait for this process any more.
       await (last && leave(last.client, t, id).catch(() => undefined))
       drop(new Error('left'))
     },

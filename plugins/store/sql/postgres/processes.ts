@@ -7,6 +7,7 @@ import { SECOND } from '../../../../lib/time.ts'
 import type { Query } from '../client.ts'
 import { integer } from '../rows.ts'
 import type { Tables } from '../tables.ts'
+import { lockOf } from './notifications.ts'
 import type { PgClient } from './source.ts'
 import { ask, askAll } from './statement.ts'
 
@@ -79,8 +80,13 @@ export async function sweep(client: PgClient, t: Tables): Promise<void> {
   )
 }
 
+/**
+ * From here on neither writers wait for this process, nor a version that changes what is stored: the server
+ * would release the lock by itself, but only some time after the connection was closed.
+ */
 export async function leave(client: PgClient, t: Tables, id: string): Promise<void> {
   await ask(client, { text: `DELETE FROM ${t.processes} WHERE id = $1`, values: [id] })
+  await ask(client, { text: `SELECT pg_advisory_unlock_shared(${lockOf(t, 'serving')})` })
 }
 
 /** A change that is about to be committed, with the processes that hold a lease at that moment. */
