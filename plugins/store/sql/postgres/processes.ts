@@ -81,8 +81,8 @@ export async function sweep(client: PgClient, t: Tables): Promise<void> {
 }
 
 /**
- * From here on neither writers wait for this process, nor a version that changes what is stored: the server
- * would release the lock by itself, but only some time after the connection was closed.
+ * Writers no longer wait for this process, and a version that migrates can start. The lock is released here,
+ * because the server does so only some time after the connection was closed.
  */
 export async function leave(client: PgClient, t: Tables, id: string): Promise<void> {
   await ask(client, { text: `DELETE FROM ${t.processes} WHERE id = $1`, values: [id] })
